@@ -1,0 +1,104 @@
+// What a kind of session is: a table of pure functions on documents. No I/O, no clock, no logging inside; the
+// time is an argument. Everything that changes a document copies it, changes the copy and returns it; the
+// session layer makes it durable and publishes it.
+//
+// A kind's own methods (workflow.complete_phase ...) are functions in its header with the same shape:
+//   Result<Applied<Reply>> name(const Document&, const Params&, const Moment&);
+#pragma once
+
+#include <boost/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/result.h"
+#include "common/time.h"
+#include "proto/methods_session.h"
+
+namespace sessiond {
+
+// The state as one JSON object. A kind with several state files has one member per file.
+using Document = json::object;
+
+// When and by whom. `now` never runs backwards within a session.
+struct Moment {
+  TimePoint now;
+  std::string agent;
+  std::string model;
+};
+
+// A change to an artifact file that belongs to the same commit. Recorded in the history and idempotent, so
+// that it can be done again after a crash.
+struct FileOp {
+  enum class Action { write, append, archive };
+  Action action = Action::write;
+  std::string name;  // of the artifact, relative to the session directory
+  std::string text;  // written or appended
+  std::string to;    // archive: the kept version's name
+};
+
+template <class Reply>
+struct Applied {
+  Document document;
+  Reply reply;  // without the envelope, which the session layer fills in
+  std::vector<FileOp> files;
+};
+
+// Something about a document that is not as its specification says.
+struct Discrepancy {
+  enum class Severity { warning, error };
+  Severity severity = Severity::error;
+  std::string rule;     // short stable name: "current_phase_range"
+  std::string path;     // JSON pointer
+  std::string message;  // for a person: what is wrong and what was expected
+};
+
+// What the registry keeps of a session and session.list shows.
+struct Summary {
+  std::string status;
+  std::string title;                   // one line
+  std::string position;                // "Phase 3 of 6"; empty if the kind has none
+  std::optional<double> progress;      // 0 to 1
+  std::optional<std::string> project;  // path or target that it is about
+  std::string created_at;
+  std::string updated_at;
+};
+
+struct ContextFacts {
+  json::object facts;
+  std::string text;
+};
+
+enum class FileFormat { json, yaml };
+struct StateFile {
+  std::string_view name;  // in the session directory
+  FileFormat format;
+  std::string_view member;  // of the document that the file holds; empty: the whole document
+};
+
+struct Kind {
+  std::string_view name;
+  std::span<const StateFile> files;
+  // True when a document of this kind refuses further changes.
+  bool (*ended)(const Document&);
+  Summary (*summary)(const Document&, TimePoint now);
+  // Every rule of the specification. An error keeps a write from happening; on read both are reported.
+  std::vector<Discrepancy> (*check)(const Document&);
+  ContextFacts (*context)(const Document&, TimePoint now);
+  Result<Applied<SessionPause::Reply>> (*pause)(const Document&, const SessionPause::Params&, const Moment&);
+  // The reply's context and text are filled in by the session layer from context().
+  Result<Applied<SessionResume::Reply>> (*resume)(const Document&, const SessionResume::Params&,
+                                                  const Moment&);
+  Result<Applied<SessionComplete::Reply>> (*complete)(const Document&, const SessionComplete::Params&,
+                                                      const Moment&);
+  Result<Applied<SessionAbort::Reply>> (*abort)(const Document&, const SessionAbort::Params&, const Moment&);
+  Result<Applied<SessionUpdate::Reply>> (*update)(const Document&, const SessionUpdate::Params&,
+                                                  const Moment&);
+  // Upgrades an older form; the reply's message says what was upgraded. An error of code refused when there
+  // is nothing to do.
+  Result<Applied<MessageReply>> (*migrate)(const Document&, const Moment&);
+};
+
+}  // namespace sessiond
