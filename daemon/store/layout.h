@@ -1,0 +1,44 @@
+// Every file name in a state directory, a root and a session directory, and the grammar of names that come
+// from callers. Nothing else in the daemon spells a file name.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "common/result.h"
+
+namespace sessiond::layout {
+
+// In a session directory.
+inline constexpr std::string_view history = "history.jsonl";
+inline constexpr std::string_view history_repair =
+    "history.jsonl.repair";                                      // being written after a failed sync
+inline constexpr std::string_view sync_failed = ".sync-failed";  // holds the number of bytes that are durable
+inline constexpr std::string_view lock = ".lock";
+inline constexpr std::string_view quarantine = "quarantine";
+std::string backup_of(std::string_view state_file);     // NAME.bak
+std::string temporary_of(std::string_view state_file);  // NAME.tmp
+
+// In a root: a session that is being created. Never shown; swept at start.
+inline constexpr std::string_view new_prefix = ".new-";
+
+// In the state directory.
+inline constexpr std::string_view roots_file = "roots.yaml";
+inline constexpr std::string_view roots = "roots";
+inline constexpr std::string_view archive = "archive";
+inline constexpr std::string_view trash = "trash";
+
+// A session id is a directory's name: 1 to 128 of A-Z a-z 0-9 . _ -, starting with a letter or digit.
+Status check_session_id(std::string_view id);
+
+// An artifact's name: one component of valid UTF-8 without control characters, at most 200 bytes, not hidden,
+// and none of the names above or of a state file.
+Status check_artifact_name(std::string_view name);
+
+// "draft.md" and 3 give "draft.v3.md".
+std::string version_name(std::string_view artifact, int version);
+// The version in a kept name of `artifact`: "draft.v3.md" gives 3.
+std::optional<int> version_of(std::string_view artifact, std::string_view name);
+
+}  // namespace sessiond::layout
