@@ -95,6 +95,7 @@ struct FileKeys {
   std::optional<std::string> socket, state_dir, log_level;
   std::optional<AccessKeys> access;
   std::optional<AllTimeoutKeys> timeouts;
+  std::optional<std::vector<RootConfig>> roots;
   std::optional<LimitKeys> limits;
   static constexpr auto fields() {
     using F = FileKeys;
@@ -103,6 +104,7 @@ struct FileKeys {
                       field<&F::log_level>("log_level", "how much is logged"),
                       field<&F::access>("access", "who may connect"),
                       field<&F::timeouts>("timeouts", "inactivity and abandonment"),
+                      field<&F::roots>("roots", "directories that hold sessions"),
                       field<&F::limits>("limits", "limits of the daemon")};
   }
 };
@@ -201,6 +203,7 @@ Status apply_keys(Config& config, const FileKeys& keys) {
       apply(config.kind_timeouts.try_emplace(kind, config.timeouts).first->second, values.inactivity,
             values.abandonment);
   }
+  if (keys.roots) config.roots = *keys.roots;
   if (keys.limits) return apply_limits(config.limits, *keys.limits);
   return {};
 }

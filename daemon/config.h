@@ -13,6 +13,7 @@
 #include "common/log.h"
 #include "common/result.h"
 #include "common/time.h"
+#include "proto/describe.h"
 
 namespace sessiond {
 
@@ -29,6 +30,18 @@ struct Timeouts {
   std::optional<Millis> abandonment = std::chrono::days(7);
 };
 
+struct RootConfig {
+  std::string name;
+  std::string path;
+  std::string kind;
+  static constexpr auto fields() {
+    using R = RootConfig;
+    return std::array{field<&R::name>("name", "short name of the root", length(1, 128)),
+                      field<&R::path>("path", "directory that holds sessions", length(1, 3'000)),
+                      field<&R::kind>("kind", "which kind of session it holds", length(1, 64))};
+  }
+};
+
 struct Config {
   std::string socket;
   std::string state_dir;
@@ -36,6 +49,7 @@ struct Config {
   AccessRules access;
   Timeouts timeouts;
   std::map<std::string, Timeouts> kind_timeouts;  // kinds that differ
+  std::vector<RootConfig> roots;
   Limits limits;
   std::vector<std::string> files;  // that were read
 };

@@ -1,3 +1,5 @@
+#include <sys/resource.h>
+
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
@@ -38,6 +40,14 @@ void greet(const Config& config) {
   std::fflush(stdout);
 }
 
+// Every session in use holds descriptors; the soft limit is often far below what is allowed.
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 int run(int argc, char** argv) {
   const auto parsed = parse_flags(argc, argv);
   if (const int* status = std::get_if<int>(&parsed)) return *status;
@@ -53,6 +63,7 @@ int run(int argc, char** argv) {
   // A write to a closed socket or past a file size limit is an error on that call, not the end of the daemon.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
+  raise_descriptor_limit();
 
   const Result<OwnerLock> lock = OwnerLock::take(config->state_dir);
   if (!lock) return fail(lock.error());
@@ -63,8 +74,8 @@ int run(int argc, char** argv) {
 
   const SystemClock clock;
   Server server(std::move(*config), flags.config, std::move(*socket), clock);
-  server.run();
-  return 0;
+  const Status served = server.run();
+  return served ? 0 : fail(served.error());
 }
 
 }  // namespace

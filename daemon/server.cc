@@ -1,5 +1,7 @@
 #include "daemon/server.h"
 
+#include <unistd.h>
+
 #include <csignal>
 
 #include "common/log.h"
@@ -10,27 +12,41 @@ namespace {
 
 // A peer that reads slowly may take this long to receive its last replies.
 constexpr std::chrono::seconds drain_patience{10};
+// Each may wait in a sync; that many sessions can commit at the same time.
+constexpr std::size_t worker_threads_max = 64;
 
 }  // namespace
 
 Server::Server(Config config, ConfigFlags flags, SocketFile socket_file, const Clock& clock)
     : config_(std::move(config)),
       flags_(std::move(flags)),
-      services_{.clock = clock, .config = config_, .stats = stats_, .started_at = clock.boottime()},
-      dispatcher_(services_),
+      env_(make_system_env()),
       io_(1),
+      pool_(worker_threads_max),
+      registry_(*env_, clock, pool_),
+      services_{.clock = clock,
+                .config = config_,
+                .stats = stats_,
+                .registry = registry_,
+                .pool = pool_,
+                .own_uid = geteuid(),
+                .started_at = clock.boottime()},
+      dispatcher_(services_),
       signals_(io_, SIGTERM, SIGINT, SIGHUP),
       watchdog_(io_),
       listener_(io_, std::move(socket_file), dispatcher_, config_, stats_) {}
 
-void Server::run() {
+Status Server::run() {
+  SESSIOND_TRY(registry_.start(config_.state_dir, config_.roots));
   wait_for_signal();
   keep_alive();
   listener_.start();
   service::ready("listening on " + config_.socket);
   log::info("sessiond " SESSIOND_VERSION " listens on " + config_.socket + ", state in " + config_.state_dir);
   io_.run();
+  pool_.wait_idle();
   log::info("stopped");
+  return {};
 }
 
 void Server::wait_for_signal() {

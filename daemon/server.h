@@ -9,6 +9,7 @@
 #include "daemon/config.h"
 #include "daemon/net/listener.h"
 #include "daemon/rpc/dispatcher.h"
+#include "daemon/session/registry.h"
 
 namespace sessiond {
 
@@ -17,8 +18,8 @@ class Server {
   // `flags` are applied again when SIGHUP rereads the files.
   Server(Config config, ConfigFlags flags, SocketFile socket_file, const Clock& clock);
 
-  // Serves until SIGTERM or SIGINT, then drains and returns.
-  void run();
+  // Finds the sessions, then serves until SIGTERM or SIGINT, drains and returns.
+  Status run();
 
  private:
   void wait_for_signal();
@@ -31,9 +32,14 @@ class Server {
   Config config_;
   ConfigFlags flags_;
   Stats stats_;
+  std::unique_ptr<Env> env_;
+  boost::asio::io_context io_;
+  // Workers post replies to io_ and tell the registry of changes: run() waits for them before anything is
+  // destroyed.
+  WorkerPool pool_;
+  Registry registry_;
   Services services_;
   Dispatcher dispatcher_;
-  boost::asio::io_context io_;
   boost::asio::signal_set signals_;
   boost::asio::steady_timer watchdog_;
   Listener listener_;

@@ -3,11 +3,18 @@
 
 #include <span>
 
+#include "proto/methods_artifact.h"
 #include "proto/methods_daemon.h"
+#include "proto/methods_keeping.h"
+#include "proto/methods_lifecycle.h"
+#include "proto/methods_reading.h"
+#include "proto/methods_root.h"
+#include "proto/methods_workflow.h"
 
 namespace sessiond {
 
-using AllMethods = JoinLists<DaemonMethods>::type;
+using AllMethods = JoinLists<DaemonMethods, RootMethods, ReadingMethods, LifecycleMethods, KeepingMethods,
+                             ArtifactMethods, WorkflowMethods>::type;
 
 // One entry per method of AllMethods, in its order.
 std::span<const MethodInfo> all_methods();

@@ -53,6 +53,8 @@ struct DaemonInfo {
     std::int64_t uptime_seconds = 0;
     std::string socket;
     std::string state_directory;
+    std::vector<std::string> kinds;
+    std::vector<std::string> roots;
     std::vector<std::string> config_files;
     std::string log_level;
     LimitsReply limits;
@@ -62,6 +64,8 @@ struct DaemonInfo {
                         field<&Reply::uptime_seconds>("uptime_seconds", "seconds since it started"),
                         field<&Reply::socket>("socket", "path of the socket it listens on"),
                         field<&Reply::state_directory>("state_directory", "directory that it owns"),
+                        field<&Reply::kinds>("kinds", "kinds of session that it knows"),
+                        field<&Reply::roots>("roots", "names of the directories that hold sessions"),
                         field<&Reply::config_files>("config_files", "configuration files that were read"),
                         field<&Reply::log_level>("log_level", "trace, debug, info, warn or error"),
                         field<&Reply::limits>("limits", "the limits in force")};
@@ -98,6 +102,7 @@ struct DaemonStats {
     std::map<std::string, std::int64_t> requests_by_method;
     std::map<std::string, std::int64_t> errors;
     Connections connections;
+    std::map<std::string, std::map<std::string, std::int64_t>> sessions;
     std::int64_t memory_bytes = 0;
     std::optional<std::string> text;
     static constexpr auto fields() {
@@ -108,6 +113,7 @@ struct DaemonStats {
                         field<&Reply::requests_by_method>("requests_by_method", "calls of each method"),
                         field<&Reply::errors>("errors", "error replies by name"),
                         field<&Reply::connections>("connections", "connections"),
+                        field<&Reply::sessions>("sessions", "known sessions by kind and status"),
                         field<&Reply::memory_bytes>("memory_bytes", "resident memory"),
                         field<&Reply::text>("text", "the same in Prometheus' text format, if asked for")};
     }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <boost/json.hpp>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,7 +16,7 @@
 
 #include "common/result.h"
 #include "common/time.h"
-#include "proto/methods_session.h"
+#include "proto/methods_lifecycle.h"
 
 namespace sessiond {
 
@@ -32,11 +33,13 @@ struct Moment {
 // A change to an artifact file that belongs to the same commit. Recorded in the history and idempotent, so
 // that it can be done again after a crash.
 struct FileOp {
-  enum class Action { write, append, archive };
+  enum class Action { write, archive };
   Action action = Action::write;
-  std::string name;  // of the artifact, relative to the session directory
-  std::string text;  // written or appended
-  std::string to;    // archive: the kept version's name
+  std::string name;    // of the artifact
+  std::string bytes;   // write: its new content
+  std::string staged;  // write: the file that holds the content until the commit; set by the session layer
+  std::string to;      // archive: the kept version's name; the next free one when left empty
+  std::uint64_t inode = 0;  // of the staged file or of the archived one; set by the session layer
 };
 
 template <class Reply>
@@ -81,6 +84,12 @@ struct StateFile {
 struct Kind {
   std::string_view name;
   std::span<const StateFile> files;
+  // Reads a document from the parsed contents of its state files (by name), in any form the kind knows, ours
+  // or an older or foreign one. What is merely off is a warning; an error means that it cannot be understood.
+  Result<Document> (*import)(const std::map<std::string, json::value>& files,
+                             std::vector<Discrepancy>& warnings);
+  // Gives a copy of a session its own id.
+  void (*rename)(Document&, std::string_view session_id);
   // True when a document of this kind refuses further changes.
   bool (*ended)(const Document&);
   Summary (*summary)(const Document&, TimePoint now);

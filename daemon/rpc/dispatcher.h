@@ -1,15 +1,15 @@
-// The dispatcher: frames in, replies out. It parses a frame, finds each call's method, decodes its
-// parameters, runs the handler and spells the reply or the error. It knows no socket, so tests call it
-// directly.
+// The dispatcher: frames in, replies out. It parses a frame, finds each call's method and spells the reply or
+// the error; invoke.h takes a call to its handler. It knows no socket, so tests call it directly.
 //
-// On the network thread. A frame is answered exactly once: at once, or later through the caller.
+// handle() runs on the network thread. A frame is answered exactly once: at once, or later through the
+// caller.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 
-#include "common/time.h"
 #include "daemon/rpc/caller.h"
 #include "daemon/rpc/services.h"
 #include "proto/message.h"
@@ -19,8 +19,14 @@ namespace sessiond {
 
 enum class Done { now, later };
 
+struct Context;
+
 class Dispatcher {
  public:
+  // Takes the reply to one call; empty text when there is none. On any thread, once.
+  using Send = std::function<void(std::string)>;
+  using MakeSend = std::function<Send()>;
+
   explicit Dispatcher(Services& services);
 
   // Handles one frame of `caller`. Done::now: the reply, if there is one, was appended to `out`.
@@ -30,7 +36,7 @@ class Dispatcher {
   void refuse(const Error& error, std::string& out);
 
  private:
-  using Invoke = Result<void> (*)(Services&, Caller&, const Call&, std::string& out);
+  using Invoke = Result<Done> (*)(Context&, const Call&, std::string& out, const MakeSend&);
   struct Entry {
     Invoke invoke;
     Access access;
@@ -42,12 +48,19 @@ class Dispatcher {
   template <class... Methods>
   void add_all(MethodList<Methods...>);
 
-  void handle_message(const json::value& message, Caller& caller, std::string& out);
-  void handle_batch(const json::array& batch, Caller& caller, std::string& out);
-  void answer_error(const json::value* id, Error error, const Entry* entry, std::string& out);
+  Done handle_message(const json::value& message, Caller& caller, std::string& out,
+                      const MakeSend& make_send);
+  Done handle_batch(const json::array& batch, Caller& caller, std::string& out);
 
   Services& services_;
   std::unordered_map<std::string_view, Entry> table_;
 };
+
+// The parameters of a call, which are by name; a null value when there are none.
+Result<const json::value*> named_parameters(const Call& call);
+
+// Appends an error reply with what every error carries: operation, timestamp, details. On any thread.
+void spell_error(Services& services, const json::value* id, const Error& error, std::optional<Access> access,
+                 std::string& out);
 
 }  // namespace sessiond

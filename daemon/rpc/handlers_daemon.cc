@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "common/json.h"
+#include "daemon/kinds/kinds.h"
 #include "daemon/rpc/handlers.h"
 #include "proto/discover.h"
 
@@ -12,6 +13,18 @@ namespace {
 
 std::int64_t uptime_seconds(const Services& services) {
   return (services.clock.boottime() - services.started_at).count() / 1000;
+}
+
+std::vector<std::string> kind_names() {
+  std::vector<std::string> names;
+  for (const Kind* kind : all_kinds()) names.emplace_back(kind->name);
+  return names;
+}
+
+std::vector<std::string> root_names(const Registry& registry) {
+  std::vector<std::string> names;
+  for (const RootInfo& root : registry.roots()) names.push_back(root.name);
+  return names;
 }
 
 std::int64_t resident_bytes() {
@@ -54,6 +67,11 @@ std::string prometheus_text(const DaemonStats::Reply& reply) {
   single("connections_refused_total", "counter", "Refused connections.", reply.connections.refused);
   single("connections_dropped_total", "counter", "Connections closed for breaking a limit.",
          reply.connections.dropped);
+  metric(out, "sessions", "gauge", "Known sessions by kind and status.");
+  for (const auto& [kind, statuses] : reply.sessions)
+    for (const auto& [status, count] : statuses)
+      out += "sessiond_sessions{kind=\"" + kind + "\",status=\"" + status + "\"} " + std::to_string(count) +
+             "\n";
   single("resident_memory_bytes", "gauge", "Resident memory.", reply.memory_bytes);
   return out;
 }
@@ -74,6 +92,8 @@ Result<DaemonInfo::Reply> run(For<DaemonInfo>, Context& context, const DaemonInf
                            .socket = config.socket,
                            .state_directory = config.state_dir,
                            .config_files = config.files,
+                           .kinds = kind_names(),
+                           .roots = root_names(context.services.registry),
                            .log_level = std::string(log::level_name(config.log_level)),
                            .limits = {.frame_bytes = number(limits.frame_bytes),
                                       .connections = number(limits.connections),
@@ -99,7 +119,7 @@ Result<DaemonStats::Reply> run(For<DaemonStats>, Context& context, const DaemonS
   for (std::size_t i = 0; i < methods.size(); ++i)
     if (stats.by_method[i] > 0) reply.requests_by_method[std::string(methods[i].name)] = stats.by_method[i];
   for (const ErrorInfo& info : error_table()) {
-    const std::int64_t count = stats.errors[static_cast<std::size_t>(info.code)];
+    const std::int64_t count = stats.errors(info.code);
     if (count > 0) reply.errors[std::string(info.name)] = count;
   }
   reply.connections = {.open = stats.connections_open,
@@ -107,6 +127,7 @@ Result<DaemonStats::Reply> run(For<DaemonStats>, Context& context, const DaemonS
                        .refused = stats.connections_refused,
                        .dropped = stats.connections_dropped};
   reply.memory_bytes = resident_bytes();
+  reply.sessions = context.services.registry.counts();
   if (params.format == "prometheus") reply.text = prometheus_text(reply);
   return reply;
 }

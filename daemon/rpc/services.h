@@ -4,6 +4,8 @@
 #include "common/time.h"
 #include "daemon/config.h"
 #include "daemon/rpc/stats.h"
+#include "daemon/session/registry.h"
+#include "daemon/session/worker_pool.h"
 
 namespace sessiond {
 
@@ -11,6 +13,9 @@ struct Services {
   const Clock& clock;
   Config& config;
   Stats& stats;
+  Registry& registry;
+  WorkerPool& pool;
+  uid_t own_uid;
   Millis started_at;  // boot time, so that the uptime does not jump with the wall clock
 };
 

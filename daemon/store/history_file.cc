@@ -169,6 +169,18 @@ Result<HistoryTail> HistoryFile::read_tail() const {
   return tail;
 }
 
+Result<std::optional<HistoryLine>> HistoryFile::last_line() const {
+  SESSIOND_ASSIGN(const FileInfo info, env_->info(file_.get()));
+  BackwardLines lines(*env_, file_.get(), info.size);
+  for (;;) {
+    SESSIOND_ASSIGN(const std::optional<BackwardLines::Line> line, lines.previous());
+    if (!line) return std::optional<HistoryLine>();
+    ReadLine read = read_history_line(line->text);
+    if (read.state == LineState::ours && line->terminated)
+      return std::optional<HistoryLine>(std::move(read.line));
+  }
+}
+
 Result<std::optional<std::string>> HistoryFile::line_at(std::int64_t offset, std::int64_t length) const {
   if (offset >= length) return std::optional<std::string>();
   std::string text;

@@ -40,6 +40,9 @@ class HistoryFile {
   Handle handle() const { return file_.get(); }
   Result<HistoryTail> read_tail() const;
 
+  // The newest line of ours, without looking at what lies before it; none when there is none.
+  Result<std::optional<HistoryLine>> last_line() const;
+
   // The document and line of this revision, or not_found. `length` bounds what is looked at.
   struct AtRevision {
     HistoryLine line;

@@ -22,12 +22,14 @@ std::string temporary_of(std::string_view state_file);  // NAME.tmp
 
 // In a root: a session that is being created. Never shown; swept at start.
 inline constexpr std::string_view new_prefix = ".new-";
+// Also in a root: where archived and deleted sessions go. On the same file system, so that moving is one
+// rename.
+inline constexpr std::string_view archive_of_root = ".archive";
+inline constexpr std::string_view trash_of_root = ".trash";
 
 // In the state directory.
 inline constexpr std::string_view roots_file = "roots.yaml";
 inline constexpr std::string_view roots = "roots";
-inline constexpr std::string_view archive = "archive";
-inline constexpr std::string_view trash = "trash";
 
 // A session id is a directory's name: 1 to 128 of A-Z a-z 0-9 . _ -, starting with a letter or digit.
 Status check_session_id(std::string_view id);

@@ -114,7 +114,7 @@ Result<SessionStore::Locked> SessionStore::lock() {
 Status SessionStore::open_history() {
   Result<Open> file = own(env_, env_.open_write(dir_.get(), std::string(layout::history)));
   if (file) {
-    history_ = std::make_unique<HistoryFile>(env_, std::move(*file));
+    history_ = std::make_shared<const HistoryFile>(env_, std::move(*file));
     return {};
   }
   history_.reset();
@@ -151,7 +151,7 @@ Result<HistoryTail> SessionStore::load() {
 Status SessionStore::start_history() {
   SESSIOND_ASSIGN(Open file, own(env_, env_.create(dir_.get(), std::string(layout::history))));
   SESSIOND_TRY(env_.sync_dir(dir_.get()));
-  history_ = std::make_unique<HistoryFile>(env_, std::move(file));
+  history_ = std::make_shared<const HistoryFile>(env_, std::move(file));
   length_ = synced_length_ = 0;
   return {};
 }

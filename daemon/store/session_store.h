@@ -56,7 +56,8 @@ class SessionStore {
   // Starts a history in a directory that has none.
   Status start_history();
   bool has_history() const { return history_ != nullptr; }
-  const HistoryFile& history() const { return *history_; }
+  // Old lines may be read through it on any thread, also after the store has moved on to another file.
+  const std::shared_ptr<const HistoryFile>& history() const { return history_; }
   std::int64_t length() const { return length_; }
   std::int64_t synced_length() const { return synced_length_; }
   // Appends whole lines. With `sync`, they are durable when it returns; without, they are durable with the
@@ -94,7 +95,7 @@ class SessionStore {
   Open dir_;
   std::string id_;
   Open lock_file_;
-  std::unique_ptr<HistoryFile> history_;
+  std::shared_ptr<const HistoryFile> history_;
   std::int64_t length_ = 0;         // where the next line goes
   std::int64_t synced_length_ = 0;  // everything before is durable
   bool needs_newline_ = false;

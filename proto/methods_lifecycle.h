@@ -110,4 +110,7 @@ struct SessionUpdate {
   using Reply = MessageReply;
 };
 
+using LifecycleMethods =
+    MethodList<SessionPause, SessionResume, SessionComplete, SessionAbort, SessionUpdate>;
+
 }  // namespace sessiond

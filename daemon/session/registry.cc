@@ -1,0 +1,391 @@
+#include "daemon/session/registry.h"
+
+#include <algorithm>
+
+#include "common/log.h"
+#include "common/text.h"
+#include "daemon/kinds/kinds.h"
+#include "daemon/session/added_roots.h"
+#include "daemon/session/recovery.h"
+#include "daemon/session/state_text.h"
+#include "daemon/store/layout.h"
+
+namespace sessiond {
+namespace {
+
+// Documents kept in memory; each holds three descriptors and perhaps tens of kilobytes.
+constexpr std::size_t sessions_loaded_max = 512;
+
+std::string_view origin_name(Root::Origin origin) {
+  switch (origin) {
+    case Root::Origin::built_in:
+      return "built_in";
+    case Root::Origin::configured:
+      return "configured";
+    case Root::Origin::added:
+      return "added";
+  }
+  return "";
+}
+
+Status ensure_directory(Env& env, Handle parent, std::string_view name) {
+  Status made = env.mkdir(parent, std::string(name));
+  if (!made && made.error().code != ErrorCode::already_exists) return made;
+  return {};
+}
+
+Error no_session(std::string_view reference) {
+  return Error(ErrorCode::not_found, "there is no session " + quoted(reference))
+      .with("session_id", reference)
+      .next("session.list shows the sessions");
+}
+
+}  // namespace
+
+Status Registry::start(const std::string& state_dir, const std::vector<RootConfig>& configured) {
+  Env& env = services_.env;
+  state_dir_ = state_dir;
+  SESSIOND_ASSIGN(const Open state, own(env, env.open_root(state_dir)));
+  SESSIOND_TRY(ensure_directory(env, state.get(), layout::roots));
+  SESSIOND_ASSIGN(const Open built_in, own(env, env.open_dir(state.get(), std::string(layout::roots))));
+  for (const Kind* kind : all_kinds()) {
+    const std::string name(kind->name);
+    SESSIOND_TRY(ensure_directory(env, built_in.get(), name));
+    SESSIOND_ASSIGN(Root root, open_root(env, name, state_dir + "/" + std::string(layout::roots) + "/" + name,
+                                         *kind, Root::Origin::built_in));
+    SESSIOND_TRY(insert_root(std::move(root)));
+  }
+  const auto add_all = [&](const std::vector<RootConfig>& list, Root::Origin origin) {
+    for (const RootConfig& one : list) {
+      const Kind* kind = find_kind(one.kind);
+      Result<Root> root =
+          kind == nullptr ? Result<Root>(Error(ErrorCode::invalid_params, "unknown kind " + quoted(one.kind)))
+                          : open_root(env, one.name, one.path, *kind, origin);
+      Status added = root ? insert_root(std::move(*root)) : Status(root.error());
+      if (!added) log::error("root " + one.name + " is left out: " + added.error().message);
+    }
+  };
+  add_all(configured, Root::Origin::configured);
+  add_all(read_added_roots(env, state.get()), Root::Origin::added);
+  return {};
+}
+
+Status Registry::insert_root(Root root) {
+  const std::string name = root.name;
+  {
+    const std::lock_guard lock(mutex_);
+    if (roots_.contains(name))
+      return Error(ErrorCode::already_exists, "there is a root " + quoted(name) + " already")
+          .with("root", name);
+    for (const auto& [other, known] : roots_)
+      if (known->path == root.path)
+        return Error(ErrorCode::already_exists, root.path + " is the root " + quoted(other) + " already");
+    roots_.emplace(name, std::make_unique<Root>(std::move(root)));
+  }
+  Status scanned = scan_root(*roots_.at(name));
+  if (!scanned) log::error("root " + name + ": " + scanned.error().message);
+  return {};
+}
+
+Status Registry::scan_root(Root& root) {
+  Env& env = services_.env;
+  sweep_leftovers(env, root.dir.get());
+  const TimePoint now = services_.clock.now();
+  SESSIOND_ASSIGN(std::vector<FoundSession> found, scan_directory(env, root.dir.get(), *root.kind, now));
+  std::vector<FoundSession> archived;
+  if (env.stat(root.dir.get(), std::string(layout::archive_of_root)).ok()) {
+    const std::lock_guard lock(mutex_);
+    SESSIOND_TRY(open_archive(root));
+  }
+  if (root.archive.is_open()) {
+    SESSIOND_ASSIGN(archived, scan_directory(env, root.archive.get(), *root.kind, now));
+  }
+  const std::lock_guard lock(mutex_);
+  for (FoundSession& one : found) add_entry(root, std::move(one), false);
+  for (FoundSession& one : archived) add_entry(root, std::move(one), true);
+  return {};
+}
+
+Status Registry::open_archive(Root& root) {
+  if (root.archive.is_open()) return {};
+  const std::string name(layout::archive_of_root);
+  SESSIOND_TRY(ensure_directory(services_.env, root.dir.get(), name));
+  SESSIOND_ASSIGN(root.archive, own(services_.env, services_.env.open_dir(root.dir.get(), name)));
+  return services_.env.sync_dir(root.dir.get());
+}
+
+void Registry::add_entry(Root& root, FoundSession found, bool archived) {
+  const Key key{root.name, found.id};
+  if (const auto known = entries_.find(key); known != entries_.end()) {
+    // A session in use knows better than the disk did a moment ago.
+    if (known->second->session == nullptr) known->second->brief = std::move(found.brief);
+    return;
+  }
+  auto entry = std::make_unique<Entry>();
+  entry->id = std::move(found.id);
+  entry->root = &root;
+  entry->archived = archived;
+  entry->brief = std::move(found.brief);
+  by_id_.emplace(entry->id, entry.get());
+  entries_.emplace(key, std::move(entry));
+}
+
+void Registry::erase_entry(const Key& key) {
+  const auto found = entries_.find(key);
+  if (found == entries_.end()) return;
+  Entry* entry = found->second.get();
+  if (entry->in_recent) recent_.erase(entry->recent);
+  const auto [first, last] = by_id_.equal_range(entry->id);
+  for (auto at = first; at != last; ++at) {
+    if (at->second != entry) continue;
+    by_id_.erase(at);
+    break;
+  }
+  entries_.erase(found);
+}
+
+std::string Registry::directory_of(const Root& root, const std::string& id, bool archived) const {
+  return root.path + "/" + (archived ? std::string(layout::archive_of_root) + "/" : "") + id;
+}
+
+bool Registry::visible(const Entry& entry, const Viewer& viewer) const {
+  return !viewer.only_uid || entry.brief.owner_uid == *viewer.only_uid;
+}
+
+std::shared_ptr<Session> Registry::session_of(Entry& entry) {
+  if (entry.session == nullptr) {
+    const Root& root = *entry.root;
+    SessionPlace place{.id = entry.id,
+                       .root = root.name,
+                       .directory = directory_of(root, entry.id, entry.archived),
+                       .root_handle = entry.archived ? root.archive.get() : root.dir.get(),
+                       .archived = entry.archived,
+                       .kind = root.kind};
+    entry.session = std::make_shared<Session>(std::move(place), services_);
+  }
+  touch(entry);
+  return entry.session;
+}
+
+// Moves the entry to the front, and lets go of sessions that nobody uses beyond the limit.
+void Registry::touch(Entry& entry) {
+  if (entry.in_recent) recent_.erase(entry.recent);
+  recent_.push_front(&entry);
+  entry.recent = recent_.begin();
+  entry.in_recent = true;
+  std::size_t over = recent_.size() > sessions_loaded_max ? recent_.size() - sessions_loaded_max : 0;
+  for (auto at = recent_.end(); over > 0 && at != recent_.begin();) {
+    --at;
+    Entry& old = **at;
+    // Only the registry holds it: nobody reads, nothing waits, nothing runs.
+    if (old.session.use_count() > 1 || &old == &entry) continue;
+    old.session.reset();
+    old.in_recent = false;
+    at = recent_.erase(at);
+    --over;
+  }
+}
+
+Result<std::shared_ptr<Session>> Registry::find(std::string_view reference, const Viewer& viewer) {
+  const std::lock_guard lock(mutex_);
+  if (const std::size_t slash = reference.find('/'); slash != std::string_view::npos) {
+    const auto found =
+        entries_.find({std::string(reference.substr(0, slash)), std::string(reference.substr(slash + 1))});
+    if (found == entries_.end() || !visible(*found->second, viewer)) return no_session(reference);
+    return session_of(*found->second);
+  }
+  std::vector<Entry*> matches;
+  const auto [first, last] = by_id_.equal_range(std::string(reference));
+  for (auto at = first; at != last; ++at)
+    if (visible(*at->second, viewer)) matches.push_back(at->second);
+  if (matches.empty()) return no_session(reference);
+  if (matches.size() == 1) return session_of(*matches.front());
+  json::array choices;
+  for (const Entry* entry : matches) choices.emplace_back(entry->root->name + "/" + entry->id);
+  return Error(ErrorCode::ambiguous, "more than one root has a session " + quoted(reference))
+      .with("choices", std::move(choices))
+      .next("name it as root/id");
+}
+
+Result<Root*> Registry::find_root(const std::optional<std::string>& name, const Kind& kind) {
+  const auto found = roots_.find(name.value_or(std::string(kind.name)));
+  if (found == roots_.end())
+    return Error(ErrorCode::not_found, "there is no root " + quoted(*name)).next("root.list shows the roots");
+  if (found->second->kind != &kind)
+    return Error(ErrorCode::refused, "root " + quoted(found->first) + " holds sessions of kind " +
+                                         std::string(found->second->kind->name) + ", not " +
+                                         std::string(kind.name));
+  return found->second.get();
+}
+
+Result<std::shared_ptr<Session>> Registry::create(const Kind& kind,
+                                                  const std::optional<std::string>& root_name,
+                                                  const std::string& id, const Document& document,
+                                                  HistoryLine line, const Viewer& viewer) {
+  SESSIOND_TRY(layout::check_session_id(id));
+  Root* root = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    SESSIOND_ASSIGN(root, find_root(root_name, kind));
+    if (entries_.contains({root->name, id}))
+      return Error(ErrorCode::already_exists, "a session " + quoted(id) + " exists already")
+          .with("session_id", id);
+  }
+  const TimePoint now = services_.clock.now();
+  line.timestamp = format_rfc3339_millis(now);
+  line.seq = line.revision = line.base = 1;
+  line.document = document;
+  line.meta = describe_meta(kind, document, {}, line.timestamp, now);
+  if (viewer.uid >= 0) line.meta["owner_uid"] = viewer.uid;
+  const std::vector<StateBytes> state = render_state(kind, document);
+  for (const StateBytes& file : state) line.files[file.name] = state_hash(file.bytes);
+  SESSIOND_TRY(SessionStore::create(services_.env, root->dir.get(), id, build_history_line(line), state));
+  const std::lock_guard lock(mutex_);
+  add_entry(*root, FoundSession{id, brief_of_meta(line.meta, 1)}, false);
+  return session_of(*entries_.at({root->name, id}));
+}
+
+Result<std::string> Registry::archive(const SessionPlace& place) {
+  const std::lock_guard lock(mutex_);
+  Root& root = *roots_.at(place.root);
+  SESSIOND_TRY(open_archive(root));
+  SESSIOND_TRY(services_.env.rename_new(root.dir.get(), place.id, root.archive.get(), place.id));
+  SESSIOND_TRY(services_.env.sync_dir(root.archive.get()));
+  SESSIOND_TRY(services_.env.sync_dir(root.dir.get()));
+  SessionBrief brief = entries_.at({place.root, place.id})->brief;
+  erase_entry({place.root, place.id});
+  add_entry(root, FoundSession{place.id, std::move(brief)}, true);
+  return directory_of(root, place.id, true);
+}
+
+Result<std::string> Registry::restore(const SessionPlace& place) {
+  const std::lock_guard lock(mutex_);
+  Root& root = *roots_.at(place.root);
+  SESSIOND_TRY(services_.env.rename_new(root.archive.get(), place.id, root.dir.get(), place.id));
+  SESSIOND_TRY(services_.env.sync_dir(root.dir.get()));
+  SESSIOND_TRY(services_.env.sync_dir(root.archive.get()));
+  SessionBrief brief = entries_.at({place.root, place.id})->brief;
+  erase_entry({place.root, place.id});
+  add_entry(root, FoundSession{place.id, std::move(brief)}, false);
+  return directory_of(root, place.id, false);
+}
+
+Result<std::string> Registry::remove(const SessionPlace& place) {
+  const std::lock_guard lock(mutex_);
+  Root& root = *roots_.at(place.root);
+  const std::string trash(layout::trash_of_root);
+  SESSIOND_TRY(ensure_directory(services_.env, root.dir.get(), trash));
+  SESSIOND_ASSIGN(const Open dir, own(services_.env, services_.env.open_dir(root.dir.get(), trash)));
+  const Handle from = place.archived ? root.archive.get() : root.dir.get();
+  const std::string to = place.id + "." + std::to_string(services_.clock.now().time_since_epoch().count());
+  SESSIOND_TRY(services_.env.rename_new(from, place.id, dir.get(), to));
+  SESSIOND_TRY(services_.env.sync_dir(dir.get()));
+  SESSIOND_TRY(services_.env.sync_dir(from));
+  erase_entry({place.root, place.id});
+  return root.path + "/" + trash + "/" + to;
+}
+
+void Registry::on_changed(const SessionPlace& place, const Snapshot& snapshot) {
+  const json::object meta =
+      snapshot.meta.empty()
+          ? describe_meta(*place.kind, snapshot.document, {}, snapshot.last_activity, services_.clock.now())
+          : snapshot.meta;
+  SessionBrief brief = brief_of_meta(meta, snapshot.revision);
+  brief.problem = snapshot.read_only;
+  const std::lock_guard lock(mutex_);
+  if (const auto found = entries_.find({place.root, place.id}); found != entries_.end())
+    found->second->brief = std::move(brief);
+}
+
+Status Registry::save_roots() const {
+  std::vector<RootConfig> added;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [name, root] : roots_)
+      if (root->origin == Root::Origin::added)
+        added.push_back({name, root->path, std::string(root->kind->name)});
+  }
+  SESSIOND_ASSIGN(const Open state, own(services_.env, services_.env.open_root(state_dir_)));
+  return write_added_roots(services_.env, state.get(), added);
+}
+
+RootInfo Registry::info_of(const Root& root) const {
+  RootInfo info{root.name, root.path, std::string(root.kind->name), std::string(origin_name(root.origin)),
+                0,         0};
+  for (auto at = entries_.lower_bound({root.name, ""}); at != entries_.end() && at->first.first == root.name;
+       ++at) {
+    ++info.sessions;
+    if (!at->second->brief.problem.empty()) ++info.problems;
+  }
+  return info;
+}
+
+std::vector<RootInfo> Registry::roots() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<RootInfo> out;
+  for (const auto& [name, root] : roots_) out.push_back(info_of(*root));
+  return out;
+}
+
+Result<RootInfo> Registry::add_root(const std::string& path, const Kind& kind,
+                                    std::optional<std::string> name) {
+  if (!name) name = path.substr(path.find_last_of('/') + 1);
+  if (Status good = layout::check_session_id(*name); !good)
+    return Error(ErrorCode::invalid_params, "name: " + quoted(*name) + " cannot name a root")
+        .with("field", "params.name")
+        .next("give a name of letters, digits and hyphens");
+  SESSIOND_ASSIGN(Root root, open_root(services_.env, *name, path, kind, Root::Origin::added));
+  SESSIOND_TRY(insert_root(std::move(root)));
+  SESSIOND_TRY(save_roots());
+  const std::lock_guard lock(mutex_);
+  return info_of(*roots_.at(*name));
+}
+
+Status Registry::remove_root(const std::string& name) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = roots_.find(name);
+    if (found == roots_.end())
+      return Error(ErrorCode::not_found, "there is no root " + quoted(name))
+          .next("root.list shows the roots");
+    if (found->second->origin != Root::Origin::added)
+      return Error(ErrorCode::refused, "root " + quoted(name) + " is " +
+                                           std::string(origin_name(found->second->origin)) +
+                                           "; only added roots can be removed");
+    std::vector<Key> keys;
+    for (auto at = entries_.lower_bound({name, ""}); at != entries_.end() && at->first.first == name; ++at) {
+      if (at->second->session != nullptr && at->second->session.use_count() > 1)
+        return Error(ErrorCode::refused, "session " + quoted(at->first.second) + " of this root is in use")
+            .next("try again later");
+      keys.push_back(at->first);
+    }
+    for (const Key& key : keys) erase_entry(key);
+    roots_.erase(found);
+  }
+  return save_roots();
+}
+
+Result<RootInfo> Registry::scan(const std::string& name) {
+  Root* root = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = roots_.find(name);
+    if (found == roots_.end())
+      return Error(ErrorCode::not_found, "there is no root " + quoted(name))
+          .next("root.list shows the roots");
+    root = found->second.get();
+  }
+  SESSIOND_TRY(scan_root(*root));
+  const std::lock_guard lock(mutex_);
+  return info_of(*root);
+}
+
+std::map<std::string, std::map<std::string, std::int64_t>> Registry::counts() const {
+  const std::lock_guard lock(mutex_);
+  std::map<std::string, std::map<std::string, std::int64_t>> out;
+  for (const auto& [key, entry] : entries_)
+    ++out[std::string(entry->root->kind->name)][entry->archived ? "archived" : entry->brief.status];
+  return out;
+}
+
+}  // namespace sessiond

@@ -1,0 +1,95 @@
+// One session while it is in use: its published snapshot, the queue of what waits for it, and the strand that
+// works the queue off.
+//
+// The strand is not a thread: at most one worker at a time runs a session's queue, in order. Commands that
+// wait together are applied one after another, each with its own line in the history, and share one sync.
+// Order is law: checks, apply, validate, history synced, state files, publish, reply.
+//
+// Threads: submit(), look() and snapshot() from any thread; everything else on the strand.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "common/time.h"
+#include "daemon/kinds/kind.h"
+#include "daemon/session/batch.h"
+#include "daemon/session/command.h"
+#include "daemon/session/snapshot.h"
+#include "daemon/session/worker_pool.h"
+#include "daemon/store/session_store.h"
+
+namespace sessiond {
+
+// What every session works with; outlives them all.
+struct SessionServices {
+  Env& env;
+  const Clock& clock;
+  WorkerPool& pool;
+  // Told of every new snapshot, on the strand, before the replies go out.
+  std::function<void(const SessionPlace&, const Snapshot&)> changed;
+};
+
+class Session : public std::enable_shared_from_this<Session> {
+ public:
+  using SnapshotPtr = std::shared_ptr<const Snapshot>;
+
+  Session(SessionPlace place, SessionServices& services) : place_(std::move(place)), services_(services) {}
+
+  const SessionPlace& place() const { return place_; }
+  Env& env() const { return services_.env; }
+
+  // The newest published state; null until somebody loaded it.
+  SnapshotPtr snapshot() const;
+  // Calls `use` with the newest state: at once when it is loaded, else on the strand after loading.
+  void look(std::function<void(Result<SnapshotPtr>)> use);
+  void submit(Command command);
+  // Calls `work` on the strand with nothing else running, for what moves the whole directory. The session is
+  // unloaded first; `work` gets its last state. If it returns true the directory has moved: this object is of
+  // no use any more and answers not_found.
+  void exclusively(std::function<bool(Result<SnapshotPtr>)> work);
+
+ private:
+  using Look = std::function<void(Result<SnapshotPtr>)>;
+  struct Exclusive {
+    std::function<bool(Result<SnapshotPtr>)> work;
+  };
+  using Job = std::variant<Command, Look, Exclusive>;
+
+  void enqueue(Job job);
+  void run();
+  void work_off(std::vector<Job>& jobs);
+  Status ensure_loaded();
+  void commit(const std::vector<Command*>& commands);
+  // Takes in what other programs did to the directory; after it the session can be written.
+  Status make_ready(SessionState& state);
+  // A session without a history gets one, with its document as it was found.
+  Status adopt(SessionState& state);
+  // Artifacts and state files, after the history has the change.
+  Status place_files(const SessionState& state, const std::vector<FileOp>& files);
+  void publish(SessionState state);
+  void remember(const std::string& key, std::string reply);
+
+  const SessionPlace place_;
+  SessionServices& services_;
+
+  mutable std::mutex mutex_;  // guards the next four
+  SnapshotPtr snapshot_;
+  std::deque<Job> waiting_;
+  bool running_ = false;
+  std::shared_ptr<SessionStore> store_;  // replaced only on the strand
+
+  bool moved_ = false;  // on the strand only
+  // Replies to commands with an idempotency key, newest last; bounded.
+  std::map<std::string, std::string> replies_;
+  std::deque<std::string> reply_order_;
+};
+
+}  // namespace sessiond

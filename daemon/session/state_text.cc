@@ -1,0 +1,38 @@
+#include "daemon/session/state_text.h"
+
+#include "common/json.h"
+#include "common/yaml.h"
+
+namespace sessiond {
+namespace {
+
+const json::value& part_of(const Document& document, std::string_view member) {
+  static const json::value none;
+  const json::value* part = document.if_contains(member);
+  return part == nullptr ? none : *part;
+}
+
+}  // namespace
+
+std::vector<StateBytes> render_state(const Kind& kind, const Document& document) {
+  std::vector<StateBytes> out;
+  for (const StateFile& file : kind.files) {
+    std::string bytes =
+        file.member.empty() ? to_pretty_json(document) : to_pretty_json(part_of(document, file.member));
+    bytes += '\n';
+    out.push_back({std::string(file.name), std::move(bytes)});
+  }
+  return out;
+}
+
+Result<json::value> parse_state(const StateFile& file, std::string_view bytes) {
+  return file.format == FileFormat::json ? parse_json(bytes) : parse_yaml(bytes);
+}
+
+std::vector<std::string> state_names(const Kind& kind) {
+  std::vector<std::string> names;
+  for (const StateFile& file : kind.files) names.emplace_back(file.name);
+  return names;
+}
+
+}  // namespace sessiond

@@ -1,0 +1,45 @@
+#include "daemon/session/worker_pool.h"
+
+namespace sessiond {
+
+WorkerPool::~WorkerPool() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  work_there_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void WorkerPool::post(std::function<void()> work) {
+  {
+    const std::lock_guard lock(mutex_);
+    waiting_.push_back(std::move(work));
+    if (idle_ < waiting_.size() && threads_.size() < threads_max_) threads_.emplace_back([this] { run(); });
+  }
+  work_there_.notify_one();
+}
+
+void WorkerPool::wait_idle() {
+  std::unique_lock lock(mutex_);
+  all_idle_.wait(lock, [this] { return waiting_.empty() && idle_ == threads_.size(); });
+}
+
+void WorkerPool::run() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    ++idle_;
+    if (waiting_.empty() && idle_ == threads_.size()) all_idle_.notify_all();
+    work_there_.wait(lock, [this] { return ending_ || !waiting_.empty(); });
+    --idle_;
+    if (waiting_.empty()) return;
+    std::function<void()> work = std::move(waiting_.front());
+    waiting_.pop_front();
+    lock.unlock();
+    work();
+    work = nullptr;
+    lock.lock();
+  }
+}
+
+}  // namespace sessiond
