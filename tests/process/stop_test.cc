@@ -78,6 +78,18 @@ TEST_CASE("an idle daemon with idle connections stops at once") {
   CHECK(second.ends());
 }
 
+TEST_CASE("a peer that does not read cannot keep the daemon from stopping") {
+  TestDaemon daemon({.config = "limits: {stall: 300ms}\n"});
+  TestClient deaf = daemon.connect();
+  TestClient observer = daemon.connect();
+  std::string requests;
+  for (std::int64_t id = 1; id <= 10'000; ++id) requests += request(id, "daemon.ping");
+  REQUIRE(deaf.send(requests));
+  REQUIRE(eventually([&] { return pings_counted(observer) > 1; }));
+  CHECK(daemon.stop() == 0);
+  CHECK(daemon.process().err().find("it does not read its replies") != std::string::npos);
+}
+
 TEST_CASE("SIGHUP rereads the log level; a bad file changes nothing") {
   TestDaemon daemon({.config = "log_level: warn\n"});
   TestClient client = daemon.connect();
