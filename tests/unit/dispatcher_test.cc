@@ -3,12 +3,12 @@
 #include <doctest/doctest.h>
 
 #include "common/limits.h"
-#include "support/test_daemon.h"
+#include "support/test_dispatcher.h"
 
 using namespace sessiond;
 
 TEST_CASE("dispatcher: an error tells programs and people what happened, where and when") {
-  TestDaemon daemon;
+  TestDispatcher daemon;
   daemon.clock.set_now(parse_rfc3339("2026-03-04T05:06:07.089Z")->time);
   CHECK(to_json_text(daemon.error("daemon.stats", R"({"format":"xml"})")) ==
         R"({"code":-32602,"message":"params.format: expected one of json, prometheus, got \"xml\"",)"
@@ -29,7 +29,7 @@ TEST_CASE("dispatcher: errors before a method is known have no operation") {
   };
   for (const Row& row : rows) {
     CAPTURE(row.frame);
-    TestDaemon daemon;
+    TestDispatcher daemon;
     const json::value reply = *parse_json(daemon.ask(row.frame));
     const json::object& data = reply.at("error").at("data").as_object();
     CHECK(data.at("error").as_string() == row.error);
@@ -40,7 +40,7 @@ TEST_CASE("dispatcher: errors before a method is known have no operation") {
 }
 
 TEST_CASE("dispatcher: an unknown method is answered with the nearest one") {
-  TestDaemon daemon;
+  TestDispatcher daemon;
   const json::object error = daemon.error("daemon.pnig");
   CHECK(error.at("code") == -32601);
   CHECK(error.at("message") == "there is no method \"daemon.pnig\" (did you mean 'daemon.ping'?)");
@@ -60,7 +60,7 @@ TEST_CASE("dispatcher: parameters are by name") {
   };
   for (const Row& row : rows) {
     CAPTURE(row.params);
-    TestDaemon daemon;
+    TestDispatcher daemon;
     const json::object reply = daemon.call("daemon.ping", row.params);
     const json::value* error = reply.if_contains("error");
     CHECK((error == nullptr ? "" : std::string(error->at("message").as_string())) == row.message);
@@ -68,7 +68,7 @@ TEST_CASE("dispatcher: parameters are by name") {
 }
 
 TEST_CASE("dispatcher: a reply is appended, and a notification leaves nothing") {
-  TestDaemon daemon;
+  TestDispatcher daemon;
   std::string out = "before";
   CHECK(daemon.dispatcher.handle(R"({"jsonrpc":"2.0","method":"daemon.ping"})", daemon.caller, out) ==
         Done::now);
@@ -87,7 +87,7 @@ TEST_CASE("dispatcher: a batch is answered in order, at its largest too") {
     if (i % 2 == 0) frame += ",\"id\":" + std::to_string(i);
     frame += '}';
   }
-  TestDaemon daemon;
+  TestDispatcher daemon;
   const json::value replies = *parse_json(daemon.ask(frame + "]"));
   REQUIRE(replies.as_array().size() == batch_requests_max / 2);
   for (std::size_t i = 0; i < batch_requests_max / 2; ++i) REQUIRE(replies.at(i).at("id") == 2 * i);
@@ -98,7 +98,7 @@ TEST_CASE("dispatcher: a batch is answered in order, at its largest too") {
 }
 
 TEST_CASE("dispatcher: batches do not nest, and one bad member harms no other") {
-  TestDaemon daemon;
+  TestDispatcher daemon;
   const json::value replies = *parse_json(daemon.ask(
       R"([[{"jsonrpc":"2.0","id":1,"method":"daemon.ping"}],{"jsonrpc":"2.0","id":2,"method":"daemon.ping"}])"));
   REQUIRE(replies.as_array().size() == 2);
@@ -107,7 +107,7 @@ TEST_CASE("dispatcher: batches do not nest, and one bad member harms no other") 
 }
 
 TEST_CASE("dispatcher: everything is counted") {
-  TestDaemon daemon;
+  TestDispatcher daemon;
   const std::string ping = R"({"jsonrpc":"2.0","id":1,"method":"daemon.ping"})";
   const std::string notice = R"({"jsonrpc":"2.0","method":"daemon.ping"})";
   const std::string unknown = R"({"jsonrpc":"2.0","method":"no.such"})";
@@ -129,7 +129,7 @@ TEST_CASE("dispatcher: everything is counted") {
 }
 
 TEST_CASE("dispatcher: a frame that could not be read is refused with a null id") {
-  TestDaemon daemon;
+  TestDispatcher daemon;
   std::string out;
   daemon.dispatcher.refuse(Error(ErrorCode::frame_too_large, "too large").with("limit_bytes", 5), out);
   CHECK(out == R"({"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"too large","data":)"
@@ -139,7 +139,7 @@ TEST_CASE("dispatcher: a frame that could not be read is refused with a null id"
 }
 
 TEST_CASE("dispatcher: a large request that leaves the stack buffer is answered like any other") {
-  TestDaemon daemon;
+  TestDispatcher daemon;
   const json::object error = daemon.error("client.hello", R"({"name":")" + std::string(500'000, 'x') + "\"}");
   CHECK(error.at("message").as_string().ends_with("(500000 characters)"));
   CHECK(error.at("message").as_string().size() < 200);

@@ -2,18 +2,18 @@
 #include <unistd.h>
 
 #include "proto/discover.h"
-#include "support/test_daemon.h"
+#include "support/test_dispatcher.h"
 
 using namespace sessiond;
 using namespace std::chrono_literals;
 
 TEST_CASE("daemon.ping: answers with the version") {
-  TestDaemon daemon;
+  TestDispatcher daemon;
   CHECK(daemon.result("daemon.ping") == json::object{{"pong", true}, {"version", SESSIOND_VERSION}});
 }
 
 TEST_CASE("daemon.info: tells where things are and which limits hold") {
-  TestDaemon daemon;
+  TestDispatcher daemon;
   daemon.config.socket = "/run/x.sock";
   daemon.config.state_dir = "/var/lib/x";
   daemon.config.files = {"/etc/a.yaml", "/home/b.yaml"};
@@ -48,14 +48,14 @@ TEST_CASE("daemon.info: tells where things are and which limits hold") {
 }
 
 TEST_CASE("daemon.info: the uptime does not jump with the wall clock") {
-  TestDaemon daemon;
+  TestDispatcher daemon;
   daemon.clock.advance(10s);
   daemon.clock.set_now(TimePoint(0ms));
   CHECK(daemon.result("daemon.info").at("uptime_seconds") == 10);
 }
 
 TEST_CASE("daemon.stats: counts what was done so far") {
-  TestDaemon daemon;
+  TestDispatcher daemon;
   daemon.stats.connections_open = 1;
   daemon.stats.connections_accepted = 4;
   daemon.stats.connections_refused = 2;
@@ -81,7 +81,7 @@ TEST_CASE("daemon.stats: counts what was done so far") {
 }
 
 TEST_CASE("daemon.stats: the Prometheus text has a type and a help for every metric") {
-  TestDaemon daemon;
+  TestDispatcher daemon;
   daemon.stats.connections_open = 1;
   daemon.stats.connections_accepted = 4;
   daemon.call("no.such");
@@ -124,7 +124,7 @@ TEST_CASE("daemon.stats: the Prometheus text has a type and a help for every met
 }
 
 TEST_CASE("client.hello: tells who calls, and remembers what he says of himself") {
-  TestDaemon daemon;
+  TestDispatcher daemon;
   CHECK(daemon.result("client.hello") ==
         json::object{{"uid", 1000}, {"gid", 100}, {"pid", 4242}, {"version", SESSIOND_VERSION}});
   CHECK(daemon.result("client.hello", R"({"agent":"a","model":"m"})") ==
@@ -149,7 +149,7 @@ TEST_CASE("client.hello: tells who calls, and remembers what he says of himself"
 }
 
 TEST_CASE("client.hello: names have 1 to 128 characters, and a refused call changes nothing") {
-  TestDaemon daemon;
+  TestDispatcher daemon;
   const std::string longest = std::string(127, 'x') + "é";
   CHECK(daemon.result("client.hello", R"({"agent":")" + longest + "\"}").at("agent").as_string() == longest);
   CHECK(daemon.error("client.hello", R"({"agent":""})").at("message") ==
@@ -161,6 +161,6 @@ TEST_CASE("client.hello: names have 1 to 128 characters, and a refused call chan
 }
 
 TEST_CASE("rpc.discover: answers the document") {
-  TestDaemon daemon;
+  TestDispatcher daemon;
   CHECK(daemon.result("rpc.discover") == discover_document());
 }

@@ -4,7 +4,7 @@
 
 #include "common/limits.h"
 #include "support/outcome.h"
-#include "support/test_daemon.h"
+#include "support/test_dispatcher.h"
 
 using namespace sessiond;
 
@@ -19,7 +19,7 @@ std::string summary(const json::object& reply) {
 
 // A reply as `1 ok` or `null -32600`, a batch as `[1 ok, null -32600]`, no reply as "".
 std::string answer(std::string_view frame) {
-  TestDaemon daemon;
+  TestDispatcher daemon;
   const std::string text = daemon.ask(frame);
   if (text.empty()) return "";
   const json::value reply = *parse_json(text);
@@ -31,7 +31,7 @@ std::string answer(std::string_view frame) {
 }
 
 std::string message_of(std::string_view frame) {
-  TestDaemon daemon;
+  TestDispatcher daemon;
   return std::string(parse_json(daemon.ask(frame))->at("error").at("message").as_string());
 }
 
