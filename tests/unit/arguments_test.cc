@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <iostream>
+#include <sstream>
+
 #include "support/environment.h"
 #include "support/outcome.h"
 
@@ -106,4 +109,12 @@ TEST_CASE("arguments: a file's content is the value") {
   CHECK(parsed({"title=@" + text}) == R"({"title":"two\nlines\n"})");
   CHECK(parsed({"tags=@" + list}) == R"({"tags":["x","y"]})");
   CHECK(parsed({"title=@" + dir.path()}) == "error: title: cannot read \"" + dir.path() + "\"");
+}
+
+TEST_CASE("arguments: @- is standard input") {
+  std::istringstream text("from a pipe");
+  std::streambuf* const before = std::cin.rdbuf(text.rdbuf());
+  const std::string result = parsed({"title=@-"});
+  std::cin.rdbuf(before);
+  CHECK(result == R"({"title":"from a pipe"})");
 }

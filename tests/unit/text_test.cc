@@ -19,6 +19,8 @@ TEST_CASE("text: the nearest name is suggested only when it is near") {
       {"frame_bytess", " (did you mean 'frame_bytes'?)"},  // one too many
       {"farme_bytes", " (did you mean 'frame_bytes'?)"},   // swapped
       {"FRAME_BYTES", " (did you mean 'frame_bytes'?)"},   // case
+      {"frame_xxxes", " (did you mean 'frame_bytes'?)"},   // a third of the letters may differ
+      {"frame_xxxxs", ""},                                 // more may not
       {"conections", " (did you mean 'connections'?)"},
       {"stahl", " (did you mean 'stall'?)"},
       {"uis", " (did you mean 'uid'?)"},

@@ -208,24 +208,15 @@ TEST_CASE("yaml: a hostile megabyte takes less than two seconds of work") {
     bool refused = true;  // otherwise it is only long
   };
   const Bomb bombs[] = {
-      {megabyte_of("[")},
-      {megabyte_of("{")},
-      {megabyte_of("{a: ")},
-      {megabyte_of(R"(["]", )")},  // the closing brackets are only text
-      {megabyte_of("[}")},
-      {megabyte_of("- ")},
-      {megabyte_of("? ")},
-      {megabyte_of(": ")},
-      {megabyte_of("a: ")},
-      {megabyte_of("!")},
-      {megabyte_of("---\n")},
-      {"[" + megabyte_of("a,")},
-      {"[" + megabyte_of("[],")},
-      {"\"" + megabyte_of("\\u00e9")},
-      {megabyte_of("\"")},
-      {megabyte_of("'"), false},
-      {megabyte_of("a,"), false},
-      {"a: |\n" + megabyte_of("  x\n"), false},
+      {megabyte_of("[")},         {megabyte_of("{")},
+      {megabyte_of("{a: ")},      {megabyte_of(R"(["]", )")},  // the closing brackets are only text
+      {megabyte_of("[}")},        {megabyte_of("- ")},
+      {megabyte_of("? ")},        {megabyte_of(": ")},
+      {megabyte_of("a: ")},       {megabyte_of("!")},
+      {megabyte_of("---\n")},     {"[" + megabyte_of("a,")},
+      {"[" + megabyte_of("[],")}, {"\"" + megabyte_of("\\u00e9")},
+      {megabyte_of("\"")},        {megabyte_of("'"), false},
+      {megabyte_of("a,"), false}, {"a: |\n" + megabyte_of("  x\n"), false},
   };
   for (const Bomb& bomb : bombs) {
     CAPTURE(bomb.text.substr(0, 20));
