@@ -150,7 +150,8 @@ TEST_CASE("client.hello: tells who calls, and remembers what he says of himself"
 
 TEST_CASE("client.hello: names have 1 to 128 characters, and a refused call changes nothing") {
   TestDispatcher daemon;
-  const std::string longest = std::string(127, 'x') + "é";
+  std::string longest(127, 'x');
+  longest += "é";
   CHECK(daemon.result("client.hello", R"({"agent":")" + longest + "\"}").at("agent").as_string() == longest);
   CHECK(daemon.error("client.hello", R"({"agent":""})").at("message") ==
         R"(params.agent: expected a string of 1 to 128 characters, got "" (0 characters))");

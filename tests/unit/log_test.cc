@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -42,7 +43,10 @@ TEST_CASE("log: every level has its name") {
 }
 
 TEST_CASE("log: nobody can forge a line or send a terminal sequence") {
-  const ScopedVariable journal("JOURNAL_STREAM", "1:2");
+  struct stat stream {};
+  REQUIRE(fstat(STDERR_FILENO, &stream) == 0);
+  const std::string named = std::to_string(stream.st_dev) + ":" + std::to_string(stream.st_ino);
+  const ScopedVariable journal("JOURNAL_STREAM", named.c_str());
   log::set_up(log::Level::info);
   struct Row {
     std::string_view message, line;
@@ -66,7 +70,10 @@ TEST_CASE("log: nobody can forge a line or send a terminal sequence") {
 }
 
 TEST_CASE("log: priorities for the journal, and levels below the chosen one are not written") {
-  const ScopedVariable journal("JOURNAL_STREAM", "1:2");
+  struct stat stream {};
+  REQUIRE(fstat(STDERR_FILENO, &stream) == 0);
+  const std::string named = std::to_string(stream.st_dev) + ":" + std::to_string(stream.st_ino);
+  const ScopedVariable journal("JOURNAL_STREAM", named.c_str());
   const auto all = [] {
     log::write(log::Level::trace, "t");
     log::debug("d");
