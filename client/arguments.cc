@@ -36,7 +36,8 @@ Result<std::string> read_input(const std::string& file) {
     return std::move(text).str();
   }
   std::ifstream in(file, std::ios::binary);
-  if (!in) return usage("cannot read " + quoted(file));
+  in.peek();  // a directory can be opened, but not read
+  if (!in.is_open() || in.bad()) return usage("cannot read " + quoted(file));
   text << in.rdbuf();
   return std::move(text).str();
 }

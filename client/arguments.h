@@ -1,9 +1,10 @@
 // Turns `name=value ...` of a command line into a method's parameters, by the types in its OpenRPC
 // description.
 //
-//   name=text     as the parameter's type says: a number, true or false, a list (a,b,c), an object (JSON), or
-//   text name:=JSON    exactly this JSON name=@FILE    the file's content as text; @- is standard input; @@
-//   at the start means a plain @
+//   name=text     as the parameter's type says: a number, true or false, a list (a,b,c), an object (JSON)
+//                 or text
+//   name:=JSON    exactly this JSON
+//   name=@FILE    the file's content as text; @- is standard input; @@ at the start means a plain @
 //   {...}         all parameters as one JSON object, alone
 #pragma once
 

@@ -1,9 +1,10 @@
 #include "common/json.h"
 
+#include <array>
 #include <boost/json/basic_parser_impl.hpp>
+#include <cassert>
 #include <charconv>
 #include <cmath>
-#include <vector>
 
 #include "common/limits.h"
 #include "common/text.h"
@@ -85,11 +86,11 @@ class TreeHandler {
   }
 
   json::value* add(json::value&& value, error_code& ec) {
-    if (open_.empty()) {
+    if (depth_ == 0) {
       root_ = std::move(value);
       return &root_;
     }
-    json::value& parent = *open_.back();
+    json::value& parent = *open_[depth_ - 1];
     if (json::array* array = parent.if_array()) return &array->emplace_back(std::move(value));
     const auto [position, inserted] = parent.get_object().emplace(key_, std::move(value));
     if (!inserted) {
@@ -102,18 +103,24 @@ class TreeHandler {
 
   bool open(json::value&& container, error_code& ec) {
     json::value* added = add(std::move(container), ec);
-    if (added != nullptr) open_.push_back(added);
-    return added != nullptr;
+    if (added == nullptr) return false;
+    assert(depth_ < open_.size());  // the parser refuses deeper nesting before it calls us
+    open_[depth_++] = added;
+    // A request has four members, which would move each time one is added. Only the outermost object: many
+    // small ones inside a hostile text must not cost more than they hold.
+    if (depth_ == 1 && added->is_object()) added->get_object().reserve(4);
+    return true;
   }
 
   bool close() {
-    open_.pop_back();
+    --depth_;
     return true;
   }
 
   json::storage_ptr storage_;
   json::value root_;
-  std::vector<json::value*> open_;
+  std::array<json::value*, json_depth_max> open_;  // of which depth_ are in use
+  std::size_t depth_ = 0;
   std::string key_;
   std::string text_;  // the parts of a string or number so far
   std::string reason_;

@@ -4,6 +4,7 @@
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -49,6 +50,15 @@ spdlog::logger& logger() {
   return *instance;
 }
 
+// systemd names the device and inode of the stream that it gave us. A program started from somebody's session
+// inherits the variable, but its stderr is a terminal or a file.
+bool stderr_is_journal() {
+  const char* stream = std::getenv("JOURNAL_STREAM");
+  struct stat info {};
+  if (stream == nullptr || fstat(STDERR_FILENO, &info) != 0) return false;
+  return std::to_string(info.st_dev) + ":" + std::to_string(info.st_ino) == stream;
+}
+
 // printable() without the escapes of quotes and backslashes, which are harmless in a line of text.
 std::string harmless(std::string_view message) {
   std::string out = printable(message, message_code_points_max);
@@ -74,7 +84,7 @@ std::string_view level_name(Level level) { return names[static_cast<std::size_t>
 
 void set_up(Level level) {
   spdlog::logger& log = logger();
-  if (std::getenv("JOURNAL_STREAM") != nullptr) {
+  if (stderr_is_journal()) {
     auto formatter = std::make_unique<spdlog::pattern_formatter>();
     formatter->add_flag<JournalPriority>('Q').set_pattern("%Q%v");
     log.set_formatter(std::move(formatter));

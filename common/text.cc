@@ -42,9 +42,11 @@ void append_escaped(std::string& out, unsigned char byte) {
 template <class Parts>
 std::string join_parts(const Parts& parts, std::string_view separator) {
   std::string out;
+  bool first = true;
   for (const auto& part : parts) {
-    if (!out.empty()) out += separator;
+    if (!first) out += separator;
     out += part;
+    first = false;
   }
   return out;
 }
@@ -78,10 +80,7 @@ std::string printable(std::string_view text, std::size_t max) {
   while (i < text.size()) {
     if (shown++ == max) return out + "...";
     const auto byte = static_cast<unsigned char>(text[i]);
-    std::size_t length = 1;
-    while (i + length < text.size() && length < 4 &&
-           (static_cast<unsigned char>(text[i + length]) & 0xC0) == 0x80)
-      ++length;
+    const std::size_t length = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : 2;
     if (byte >= 0x80 && is_utf8(text.substr(i, length))) {
       // U+0080 to U+009F are control characters too.
       if (byte == 0xC2 && static_cast<unsigned char>(text[i + 1]) < 0xA0) {

@@ -137,6 +137,10 @@ std::optional<ParsedTime> parse_rfc3339(std::string_view text) {
   parsed.time = std::chrono::sys_days(date) + std::chrono::hours(*hour) +
                 std::chrono::minutes(*minute - *offset) + std::chrono::seconds(*second == 60 ? 59 : *second) +
                 Millis(millis);
+  // The offset may have led out of the years that can be written.
+  constexpr TimePoint first = std::chrono::sys_days(std::chrono::year(1) / 1 / 1);
+  constexpr TimePoint end = std::chrono::sys_days(std::chrono::year(10'000) / 1 / 1);
+  if (parsed.time < first || parsed.time >= end) return std::nullopt;
   return parsed;
 }
 
@@ -145,7 +149,7 @@ Result<Millis> parse_duration(std::string_view text) {
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), count);
   const std::string_view rest = text.substr(static_cast<std::size_t>(end - text.data()));
   constexpr std::int64_t longest = 10'000LL * 86'400'000;
-  if (status == std::errc() && count >= 0)
+  if (status == std::errc() && !text.starts_with('-'))
     for (const Unit& unit : units)
       if (rest == unit.name && count <= longest / unit.millis) return Millis(count * unit.millis);
   return Error(ErrorCode::invalid_params,

@@ -59,6 +59,19 @@ bool looks_like_float(std::string_view text) {
   return i == text.size();
 }
 
+// The scalar that starts with 0x or 0o.
+json::value prefixed_scalar(const std::string& text, int line) {
+  const int base = text[1] == 'x' ? 16 : 8;
+  const std::string_view digits = std::string_view(text).substr(2);
+  const std::string_view allowed = base == 16 ? "0123456789abcdefABCDEF" : "01234567";
+  if (digits.empty() || digits.find_first_not_of(allowed) != std::string_view::npos) return json::value(text);
+  std::int64_t number = 0;
+  if (whole(digits, number, base)) return number;
+  std::uint64_t large = 0;
+  if (whole(digits, large, base)) return large;
+  throw Refused{"the integer " + printable(text, 40) + " does not fit 64 bits", line};
+}
+
 json::value plain_scalar(const std::string& text, int line) {
   if (one_of(text, {"", "~", "null", "Null", "NULL"})) return nullptr;
   if (one_of(text, {"true", "True", "TRUE"})) return true;
@@ -69,10 +82,10 @@ json::value plain_scalar(const std::string& text, int line) {
   if (whole(digits, number)) return number;
   std::uint64_t large = 0;
   if (whole(digits, large)) return large;
-  if (digits.starts_with("0x") && whole(digits.substr(2), number, 16)) return number;
-  if (digits.starts_with("0o") && whole(digits.substr(2), number, 8)) return number;
+  if (text.starts_with("0x") || text.starts_with("0o")) return prefixed_scalar(text, line);
   if (!looks_like_float(text)) {
-    if (one_of(text, {".inf", ".Inf", ".INF", "-.inf", "-.Inf", "-.INF", "+.inf", ".nan", ".NaN", ".NAN"}))
+    if (one_of(text, {".inf", ".Inf", ".INF", "-.inf", "-.Inf", "-.INF", "+.inf", "+.Inf", "+.INF", ".nan",
+                      ".NaN", ".NAN"}))
       throw Refused{"the number " + text + " is not finite", line};
     return json::value(text);
   }
@@ -89,9 +102,15 @@ class TreeEvents final : public YAML::EventHandler {
  public:
   explicit TreeEvents(LineMap* lines) : lines_(lines) {}
 
-  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    if (++documents_ > 1) throw Refused{"a second document follows", at(mark)};
+  }
   void OnDocumentEnd() override {}
-  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { scalar(mark, anchor, "?", ""); }
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    // yaml-cpp does not tell how it was written, so it cannot become a name.
+    if (wants_key()) throw Refused{"a key must not be null", at(mark)};
+    scalar(mark, anchor, "?", "");
+  }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
     throw Refused{"aliases are not accepted", at(mark)};
   }
@@ -189,6 +208,7 @@ class TreeEvents final : public YAML::EventHandler {
   json::value root_;
   std::vector<Open> open_;
   std::size_t nodes_ = 0;
+  std::size_t documents_ = 0;
 };
 
 Error refusal(const std::string& reason, int line) {
@@ -197,32 +217,37 @@ Error refusal(const std::string& reason, int line) {
 }
 
 // yaml-cpp's scanner recurses per flow bracket before any event is seen: bound it on the text.
-bool too_many_brackets(std::string_view text) {
+// The offset of the bracket that is one too many, or npos.
+std::size_t excess_bracket(std::string_view text) {
   std::size_t depth = 0;
-  for (char c : text) {
-    if (c == '[' || c == '{') ++depth;
-    if ((c == ']' || c == '}') && depth > 0) --depth;
-    if (depth > 4'096) return true;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '[' || text[i] == '{') ++depth;
+    if ((text[i] == ']' || text[i] == '}') && depth > 0) --depth;
+    if (depth > 4'096) return i;
   }
-  return false;
+  return std::string_view::npos;
+}
+
+Error refusal_at(const std::string& reason, std::string_view text, std::size_t offset) {
+  const auto lines = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(offset), '\n');
+  return refusal(reason, static_cast<int>(lines) + 1);
 }
 
 }  // namespace
 
 Result<json::value> parse_yaml(std::string_view text, LineMap* lines) {
-  if (const std::size_t valid = utf8_valid_prefix(text); valid != text.size()) {
-    const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(valid), '\n');
-    return refusal("the text is not UTF-8", static_cast<int>(line));
-  }
-  if (text.find('\0') != std::string_view::npos) return refusal("the text holds a zero byte", 1);
-  if (too_many_brackets(text)) return refusal("too many brackets", 1);
+  if (const std::size_t valid = utf8_valid_prefix(text); valid != text.size())
+    return refusal_at("the text is not UTF-8", text, valid);
+  if (const std::size_t zero = text.find('\0'); zero != std::string_view::npos)
+    return refusal_at("the text holds a zero byte", text, zero);
+  if (const std::size_t bracket = excess_bracket(text); bracket != std::string_view::npos)
+    return refusal_at("too many brackets", text, bracket);
   try {
     std::istringstream in{std::string(text)};
     YAML::Parser parser(in);
     TreeEvents events(lines);
     if (!parser.HandleNextDocument(events)) return json::value(nullptr);
-    TreeEvents rest(nullptr);
-    if (parser.HandleNextDocument(rest)) return refusal("a second document follows", 1);
+    parser.HandleNextDocument(events);  // refuses a second one
     return events.take();
   } catch (const Refused& refused) {
     return refusal(refused.reason, refused.line);

@@ -208,21 +208,28 @@ Status apply_keys(Config& config, const FileKeys& keys) {
   return {};
 }
 
-// "limits.frame_bytes" or "access.uids[2]" as the JSON pointer that the line map uses.
-std::string pointer_of(std::string_view field) {
-  std::string out = "/";
-  for (char c : field) {
+// A field such as "access.uids[2]" and a pointer such as "/access/uids/2", made alike; a name may hold the
+// marks of either.
+std::string without_marks(std::string_view place) {
+  std::string out;
+  for (char c : place) {
     if (c == ']') continue;
     out += c == '.' || c == '[' ? '/' : c;
   }
   return out;
 }
 
+std::optional<int> line_of(std::string_view field, const LineMap& lines) {
+  const std::string place = without_marks("/" + std::string(field));
+  for (const auto& [pointer, line] : lines)
+    if (without_marks(pointer) == place) return line;
+  return std::nullopt;
+}
+
 Error located(Error error, const std::string& file, const LineMap& lines) {
   std::string where = file;
   if (const json::value* field = error.data.if_contains("field"); field != nullptr && field->is_string()) {
-    const auto line = lines.find(pointer_of(field->get_string()));
-    if (line != lines.end()) where += ":" + std::to_string(line->second);
+    if (const auto line = line_of(field->get_string(), lines)) where += ":" + std::to_string(*line);
   } else if (const json::value* line = error.data.if_contains("line"); line != nullptr && line->is_int64()) {
     where += ":" + std::to_string(line->get_int64());
   }

@@ -59,13 +59,15 @@ Error missing_member(const Field& field, const Where& where) {
 std::string Where::text() const {
   if (parent == nullptr) return std::string(name);
   const std::string before = parent->text();
-  if (name.empty()) return before + "[" + std::to_string(index) + "]";
-  return before + (before.empty() ? "" : ".") + printable(name, 64);
+  if (name.data() == nullptr) return before + "[" + std::to_string(index) + "]";
+  return before + (before.empty() ? "" : ".") + (name.empty() ? quoted(name) : printable(name, 64));
 }
 
 Error expected(const Where& where, std::string_view what, const json::value& got) {
-  std::string message = where.text() + ": expected " + std::string(what) + ", got " + brief(got);
-  return Error(ErrorCode::invalid_params, std::move(message)).with("field", where.text());
+  const std::string at = where.text();
+  std::string message =
+      at + (at.empty() ? "" : ": ") + "expected " + std::string(what) + ", got " + brief(got);
+  return Error(ErrorCode::invalid_params, std::move(message)).with("field", at);
 }
 
 Status decode_string(std::string& out, const json::value& value, const Where& where, const Rules& rules) {
@@ -107,6 +109,8 @@ Status decode_real(double& out, const json::value& value, const Where& where, co
     number = value.get_double();
   else if (value.is_int64())
     number = static_cast<double>(value.get_int64());
+  else if (value.is_uint64())
+    number = static_cast<double>(value.get_uint64());
   else
     return expected(where, "a number" + range_text(rules), value);
   if ((rules.min != no_min && number < static_cast<double>(rules.min)) ||

@@ -32,7 +32,7 @@
 namespace sessiond {
 
 // Where a value stands, as a chain of stack frames; made into text only for an error. The first one has no
-// parent and may have no name.
+// parent and may have no name. An item of an array has a default-made name, which is not the name "".
 struct Where {
   const Where* parent = nullptr;
   std::string_view name;

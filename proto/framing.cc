@@ -28,6 +28,8 @@ std::string_view reason_phrase(int status) {
       return "Forbidden";
     case 405:
       return "Method Not Allowed";
+    case 408:
+      return "Request Timeout";
     case 411:
       return "Length Required";
     case 413:
@@ -127,7 +129,8 @@ Event FrameReader::next_headed(std::string_view& input) {
     end = bare;
     length = 2;
   }
-  if (end == std::string_view::npos ? input.size() > header_bytes_max : end > header_bytes_max)
+  // Without an end, up to three bytes may be the beginning of one.
+  if (end == std::string_view::npos ? input.size() > header_bytes_max + 3 : end > header_bytes_max)
     return malformed("headers of more than " + std::to_string(header_bytes_max) + " bytes", 431);
   if (end == std::string_view::npos) {
     scanned_ = input.size();
@@ -177,20 +180,22 @@ Event FrameReader::read_header(std::string_view line) {
     if (status != std::errc() || end != value.data() + value.size() || content_length_)
       return malformed("Content-Length: expected one whole number, got " + quoted(value), 400);
     content_length_ = length;
+  } else if (equals_ignoring_case(name, "Transfer-Encoding")) {
+    chunked_ = true;
+  } else if (framing_ != Framing::http) {
+    return {};  // the others mean something under HTTP only
   } else if (equals_ignoring_case(name, "Expect")) {
     expect_continue_ = equals_ignoring_case(value, "100-continue");
   } else if (equals_ignoring_case(name, "Connection")) {
     if (equals_ignoring_case(value, "close")) keep_alive_ = false;
   } else if (equals_ignoring_case(name, "Origin")) {
     has_origin_ = true;
-  } else if (equals_ignoring_case(name, "Transfer-Encoding")) {
-    chunked_ = true;
   }
   return {};
 }
 
 Event FrameReader::head_done() {
-  if (framing_ == Framing::http && has_origin_) {
+  if (has_origin_) {
     Event event = malformed("requests from web pages (with an Origin header) are refused", 403);
     event.error->code = ErrorCode::access_denied;
     return event;
@@ -200,8 +205,8 @@ Event FrameReader::head_done() {
   if (*content_length_ > frame_bytes_max_) {
     Event event = too_large(*content_length_);
     // Somebody who waits for "100 Continue" sends the body or not, as he likes: there is no telling where the
-    // next request starts.
-    event.close = *content_length_ > skipped_bytes_max || expect_continue_;
+    // next request starts. Somebody who asked to close waits for the end of the connection.
+    event.close = *content_length_ > skipped_bytes_max || expect_continue_ || !keep_alive_;
     skip_bytes_ = *content_length_;
     return event;
   }

@@ -100,6 +100,7 @@ void Connection::take_frames(std::string_view input) {
       refuse(event);
   }
   if (no_more_input_) input = {};
+  held_back_ = !input.empty() && paused();
   // `input` may be a view into pending_.
   if (input.empty())
     pending_ = std::string();
@@ -155,7 +156,6 @@ bool Connection::paused() const {
 bool Connection::finished() const { return no_more_input_ && in_flight_ == 0 && outbox_.empty(); }
 
 void Connection::settle() {
-  const bool had_output = !outbox_.empty();
   const Outbox::Sent sent = outbox_.send_to(socket_.native_handle());
   if (sent == Outbox::Sent::broken) return close();
   if (outbox_.empty())
@@ -163,15 +163,12 @@ void Connection::settle() {
   else if (!stalled_since_ || sent == Outbox::Sent::some)
     stalled_since_ = Clock::now();
   // Room again: frames that were received before the pause come first.
-  if (had_output && !pending_.empty() && !paused() && !no_more_input_) {
-    const std::size_t before = pending_.size();
+  if (held_back_ && !paused() && !no_more_input_) {
     take_frames(pending_);
-    if (pending_.size() != before) {
-      boost::asio::post(socket_.get_executor(), [self = shared_from_this()] {
-        if (!self->closed_) self->settle();
-      });
-      return;
-    }
+    boost::asio::post(socket_.get_executor(), [self = shared_from_this()] {
+      if (!self->closed_) self->settle();
+    });
+    return;
   }
   if (finished()) return close();
   if (!outbox_.empty()) wait_writable();

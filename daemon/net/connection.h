@@ -78,6 +78,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::size_t in_flight_ = 0;
   bool waiting_readable_ = false;
   bool waiting_writable_ = false;
+  bool held_back_ = false;      // pending_ may hold whole frames, which wait while reading is paused
   bool greeted_ = false;        // a first whole frame arrived
   bool no_more_input_ = false;  // the peer closed its side, or we drain or close after sending
   bool closed_ = false;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 
 #include "common/log.h"
 #include "daemon/net/peer.h"
@@ -12,14 +13,18 @@
 namespace sessiond {
 namespace {
 
-constexpr std::chrono::milliseconds exhausted_backoff{100};
+// After a failed accept. Without a pause the listener, which stays ready, would keep the daemon spinning.
+constexpr std::chrono::milliseconds accept_pause{100};
+// Peers taken in one go, before connections that are open get their turn.
+constexpr int accept_batch_max = 64;
 
 int open_spare() { return ::open("/dev/null", O_RDONLY | O_CLOEXEC); }
 
-bool out_of_descriptors(const boost::system::error_code& error) {
-  return error.value() == EMFILE || error.value() == ENFILE || error.value() == ENOBUFS ||
-         error.value() == ENOMEM;
+bool out_of_descriptors(int reason) {
+  return reason == EMFILE || reason == ENFILE || reason == ENOBUFS || reason == ENOMEM;
 }
+
+bool nobody_waits(int reason) { return reason == EAGAIN || reason == EWOULDBLOCK; }
 
 }  // namespace
 
@@ -41,51 +46,59 @@ Listener::~Listener() {
   if (spare_descriptor_ >= 0) ::close(spare_descriptor_);
 }
 
-void Listener::start() { accept(); }
+void Listener::start() { wait_for_peers(); }
 
-void Listener::accept() {
-  acceptor_.async_accept([this](const boost::system::error_code& error, Connection::Socket socket) {
-    on_accept(error, std::move(socket));
+// Waits for a peer and then accepts, rather than the other way round: without a free descriptor accept()
+// fails even when nobody is there, and an idle daemon would try again and again.
+void Listener::wait_for_peers() {
+  acceptor_.async_wait(Acceptor::wait_read, [this](const boost::system::error_code& error) {
+    if (!error && acceptor_.is_open()) accept_peers();
   });
 }
 
-void Listener::on_accept(const boost::system::error_code& error, Connection::Socket socket) {
-  if (!acceptor_.is_open()) return;
-  if (!error) {
-    admit(std::move(socket));
-    return accept();
-  }
-  if (!out_of_descriptors(error)) {
-    log::warn("accept failed: " + error.message());
-    return accept();
-  }
-  on_exhausted();
-}
-
-void Listener::on_exhausted() {
-  log::warn("out of file descriptors; new connections wait");
-  ++stats_.connections_refused;
-  if (spare_descriptor_ >= 0) {
-    ::close(spare_descriptor_);
+void Listener::accept_peers() {
+  for (int taken = 0; taken < accept_batch_max; ++taken) {
     const int peer = ::accept4(acceptor_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (peer >= 0) {
-      Connection::Socket socket(io_, boost::asio::local::stream_protocol(), peer);
-      refuse(
-          socket,
-          Error(ErrorCode::limit_exceeded, "the daemon is out of file descriptors").next("try again later"));
-      socket.close();
+      admit(peer);
+      continue;
     }
-    spare_descriptor_ = open_spare();
+    if (nobody_waits(errno)) break;
+    if (errno == EINTR || errno == ECONNABORTED) continue;
+    if (out_of_descriptors(errno))
+      refuse_waiting();
+    else
+      log::warn(std::string("accept failed: ") + std::strerror(errno));
+    return pause_accepting();
   }
-  // Without a pause the ready listener would spin.
-  backoff_.expires_after(exhausted_backoff);
-  backoff_.async_wait([this](const boost::system::error_code& waited) {
-    if (!waited) accept();
+  wait_for_peers();
+}
+
+void Listener::refuse_waiting() {
+  if (spare_descriptor_ < 0) return log::warn("out of file descriptors; new connections wait");
+  ::close(spare_descriptor_);
+  int refused = 0;
+  while (refused < accept_batch_max) {
+    const int peer = ::accept4(acceptor_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (peer < 0) break;
+    ++refused;
+    ++stats_.connections_refused;
+    refuse(peer,
+           Error(ErrorCode::limit_exceeded, "the daemon is out of file descriptors").next("try again later"));
+  }
+  spare_descriptor_ = open_spare();
+  log::warn("out of file descriptors; connections refused: " + std::to_string(refused));
+}
+
+void Listener::pause_accepting() {
+  backoff_.expires_after(accept_pause);
+  backoff_.async_wait([this](const boost::system::error_code& error) {
+    if (!error && acceptor_.is_open()) wait_for_peers();
   });
 }
 
-void Listener::admit(Connection::Socket socket) {
-  Result<Peer> peer = peer_of(socket.native_handle(), !config_.access.gids.empty());
+void Listener::admit(int descriptor) {
+  Result<Peer> peer = peer_of(descriptor, !config_.access.gids.empty());
   std::optional<Error> error;
   if (!peer) {
     error = std::move(peer).error();
@@ -107,7 +120,13 @@ void Listener::admit(Connection::Socket socket) {
     const std::string who =
         peer ? " of uid " + std::to_string(peer->uid) + " (pid " + std::to_string(peer->pid) + ")" : "";
     log::warn("refused a connection" + who + ": " + error->message);
-    return refuse(socket, *error);
+    return refuse(descriptor, *error);
+  }
+  Connection::Socket socket(io_);
+  boost::system::error_code failed;
+  if (socket.assign(boost::asio::local::stream_protocol(), descriptor, failed); failed) {
+    log::warn("cannot watch a new connection: " + failed.message());
+    return refuse(descriptor, Error(ErrorCode::limit_exceeded, failed.message()).next("try again later"));
   }
   ++stats_.connections_accepted;
   ++stats_.connections_open;
@@ -121,11 +140,12 @@ void Listener::admit(Connection::Socket socket) {
   connection->start();
 }
 
-void Listener::refuse(Connection::Socket& socket, const Error& error) {
+void Listener::refuse(int descriptor, const Error& error) {
   std::string body;
   shared_.dispatcher.refuse(error, body);
   body += '\n';
-  ::send(socket.native_handle(), body.data(), body.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  ::send(descriptor, body.data(), body.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  ::close(descriptor);
 }
 
 void Listener::on_closed(Connection& connection) {

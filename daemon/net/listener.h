@@ -30,12 +30,15 @@ class Listener {
  private:
   using Acceptor = boost::asio::local::stream_protocol::acceptor;
 
-  void accept();
-  void on_accept(const boost::system::error_code& error, Connection::Socket socket);
-  void admit(Connection::Socket socket);
-  void refuse(Connection::Socket& socket, const Error& error);
-  // Out of descriptors: answers one peer with the descriptor kept for that, then waits before trying again.
-  void on_exhausted();
+  void wait_for_peers();
+  void accept_peers();
+  // Checks who it is and takes over the descriptor.
+  void admit(int descriptor);
+  // Says why and closes the descriptor.
+  void refuse(int descriptor, const Error& error);
+  // Out of descriptors: answers those who wait with the descriptor kept for that.
+  void refuse_waiting();
+  void pause_accepting();
   void on_closed(Connection& connection);
 
   boost::asio::io_context& io_;

@@ -13,6 +13,7 @@ Outbox::Sent Outbox::send_to(int socket) {
     if (count < 0) {
       if (errno == EINTR) continue;
       if (errno != EAGAIN && errno != EWOULDBLOCK) return Sent::broken;
+      forget_sent();
       return progress ? Sent::some : Sent::none;
     }
     progress = true;
@@ -24,6 +25,13 @@ Outbox::Sent Outbox::send_to(int socket) {
   constexpr std::size_t kept_bytes = 4 * 1024;
   if (bytes_.capacity() > kept_bytes) bytes_.shrink_to_fit();
   return Sent::all;
+}
+
+// Only once it is the larger part: every byte is moved at most once on average.
+void Outbox::forget_sent() {
+  if (sent_ <= bytes_.size() / 2) return;
+  bytes_.erase(0, sent_);
+  sent_ = 0;
 }
 
 }  // namespace sessiond

@@ -1,4 +1,5 @@
 // Bytes that wait to be sent to one peer. They are written in one go; what the socket does not take stays.
+// The memory is at most twice what waits, also for a peer that never reads everything.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +19,10 @@ class Outbox {
   Sent send_to(int socket);
 
  private:
+  void forget_sent();
+
   std::string bytes_;
-  std::size_t sent_ = 0;
+  std::size_t sent_ = 0;  // of bytes_, already sent
 };
 
 }  // namespace sessiond
