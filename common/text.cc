@@ -109,6 +109,25 @@ std::string printable(std::string_view text, std::size_t max) {
 
 std::string quoted(std::string_view text, std::size_t max) { return '"' + printable(text, max) + '"'; }
 
+std::string one_line(std::string_view text, std::size_t max) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    // U+0080 to U+009F are two bytes, the first of them 0xC2.
+    const bool high_control =
+        byte == 0xC2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xA0;
+    if (high_control) ++i;
+    if (!high_control && byte > 0x20 && byte != 0x7F)
+      out += text[i];
+    else if (!out.empty() && out.back() != ' ')
+      out += ' ';
+  }
+  if (!out.empty() && out.back() == ' ') out.pop_back();
+  if (!is_utf8(out)) return printable(out, max);
+  if (code_points(out) <= max) return out;
+  return std::string(code_point_prefix(out, max)) + "...";
+}
+
 std::string join(std::span<const std::string_view> parts, std::string_view separator) {
   return join_parts(parts, separator);
 }

@@ -23,6 +23,10 @@ std::string printable(std::string_view text, std::size_t max = 80);
 // printable() in double quotes.
 std::string quoted(std::string_view text, std::size_t max = 80);
 
+// `text` on one line, as it is but for control characters and runs of white space, which become one space; at
+// most `max` code points and then "...". For texts that people read, where escapes would be in the way.
+std::string one_line(std::string_view text, std::size_t max = 200);
+
 std::string join(std::span<const std::string_view> parts, std::string_view separator);
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 

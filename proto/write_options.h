@@ -7,7 +7,6 @@ namespace sessiond {
 
 struct WriteOptions {
   std::optional<std::int64_t> if_revision;
-  std::optional<std::string> claim_token;
   std::optional<std::string> idempotency_key;
   std::optional<std::string> agent;
   std::optional<std::string> model;
@@ -16,7 +15,6 @@ struct WriteOptions {
     using W = WriteOptions;
     return std::array{
         field<&W::if_revision>("if_revision", "refuse unless the session is at this revision", at_least(0)),
-        field<&W::claim_token>("claim_token", "token of the claim that the caller holds", length(1, 128)),
         field<&W::idempotency_key>("idempotency_key",
                                    "a retry with the same key changes nothing and answers as the first",
                                    length(1, 128)),

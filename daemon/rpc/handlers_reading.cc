@@ -11,10 +11,7 @@ namespace {
 Result<RawJson> part_of(const Document& document, const std::optional<std::string>& pointer) {
   if (!pointer || pointer->empty()) return RawJson{to_json_text(document)};
   const json::value whole = document;
-  const json::value* part = find_pointer(whole, *pointer);
-  if (part == nullptr)
-    return Error(ErrorCode::not_found, "params.pointer: there is nothing at " + quoted(*pointer))
-        .with("field", "params.pointer");
+  SESSIOND_ASSIGN(const json::value* part, pointer_get(whole, *pointer));
   return RawJson{to_json_text(*part)};
 }
 
