@@ -101,7 +101,7 @@ void Listener::admit(int descriptor) {
   Result<Peer> peer = peer_of(descriptor, !config_.access.gids.empty());
   std::optional<Error> error;
   if (!peer) {
-    error = std::move(peer).error();
+    error = peer.error();
   } else if (!may_connect(*peer, getuid(), config_.access)) {
     error = Error(ErrorCode::access_denied, "user " + std::to_string(peer->uid) + " may not use this daemon")
                 .next("ask its owner to add the user or a group under 'access' in the configuration");

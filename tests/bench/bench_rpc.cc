@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <vector>
 
 #include "tests/bench/echo_server.h"
@@ -45,9 +44,9 @@ bool parse(Settings& settings, int argc, char** argv) {
     if (word == "--json") {
       settings.json = true;
     } else if (i + 1 < argc && word == "--seconds") {
-      settings.seconds = std::atof(argv[++i]);
+      settings.seconds = std::strtod(argv[++i], nullptr);
     } else if (i + 1 < argc && word == "--rounds") {
-      settings.rounds = std::atoi(argv[++i]);
+      settings.rounds = static_cast<int>(std::strtol(argv[++i], nullptr, 10));
     } else {
       return false;
     }

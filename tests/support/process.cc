@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -162,11 +161,12 @@ bool waits_for_events_only(pid_t pid) {
   const std::string proc = "/proc/" + std::to_string(pid);
   // "number arg1 arg2 arg3 arg4 ...", or "running".
   const std::string call = read_file(proc + "/task/" + std::to_string(pid) + "/syscall");
+  std::istringstream words(call);
   long number = -1;
   unsigned long arguments[4] = {};
-  if (std::sscanf(call.c_str(), "%ld %lx %lx %lx %lx", &number, &arguments[0], &arguments[1], &arguments[2],
-                  &arguments[3]) != 5)
-    return false;
+  words >> number >> std::hex;
+  for (unsigned long& argument : arguments) words >> argument;
+  if (!words) return false;
   const bool epoll = number == SYS_epoll_wait || number == SYS_epoll_pwait;
   if (!epoll || static_cast<int>(arguments[3]) != -1) return false;
   for (const auto& entry : std::filesystem::directory_iterator(proc + "/fdinfo")) {
