@@ -84,6 +84,19 @@ struct DaemonStats {
       return std::array{field<&Params::format>("format", "json (default) or prometheus", one_of(formats))};
     }
   };
+  struct Commits {
+    std::int64_t commits = 0, syncs = 0, history_bytes = 0, p50_us = 0, p95_us = 0, p99_us = 0;
+    static constexpr auto fields() {
+      using C = Commits;
+      return std::array{
+          field<&C::commits>("commits", "commands that became durable"),
+          field<&C::syncs>("syncs", "syncs that made them so; commands that wait together share one"),
+          field<&C::history_bytes>("history_bytes", "bytes appended to histories"),
+          field<&C::p50_us>("p50_us", "half of the commits took at most this long"),
+          field<&C::p95_us>("p95_us", "95 % of the commits took at most this long"),
+          field<&C::p99_us>("p99_us", "99 % of the commits took at most this long")};
+    }
+  };
   struct Connections {
     std::int64_t open = 0, accepted = 0, refused = 0, dropped = 0;
     static constexpr auto fields() {
@@ -103,6 +116,7 @@ struct DaemonStats {
     std::map<std::string, std::int64_t> errors;
     Connections connections;
     std::map<std::string, std::map<std::string, std::int64_t>> sessions;
+    Commits commits;
     std::int64_t memory_bytes = 0;
     std::optional<std::string> text;
     static constexpr auto fields() {
@@ -114,6 +128,7 @@ struct DaemonStats {
                         field<&Reply::errors>("errors", "error replies by name"),
                         field<&Reply::connections>("connections", "connections"),
                         field<&Reply::sessions>("sessions", "known sessions by kind and status"),
+                        field<&Reply::commits>("commits", "changes made durable"),
                         field<&Reply::memory_bytes>("memory_bytes", "resident memory"),
                         field<&Reply::text>("text", "the same in Prometheus' text format, if asked for")};
     }

@@ -168,7 +168,8 @@ namespace sessiond {
 
 namespace {
 
-Result<Document> import_files(const std::map<std::string, json::value>& files, std::vector<Discrepancy>& warnings) {
+Result<Document> import_files(const std::map<std::string, json::value>& files,
+                              std::vector<Discrepancy>& warnings) {
   const auto state = files.find("session.json");
   if (state == files.end()) return Error(ErrorCode::damaged, "session.json is missing");
   return workflow_import(state->second, warnings);

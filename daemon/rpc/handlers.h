@@ -119,8 +119,8 @@ Change<WorkflowRecordError> change(For<WorkflowRecordError>, const View&, const 
                                    const WorkflowRecordError::Params&, const Moment&);
 Result<WorkflowGetErrors::Reply> look(For<WorkflowGetErrors>, const View&, const WorkflowGetErrors::Params&);
 
-// Most changes are refused once a session has ended. Completing and migrating are for the kind to judge: a legacy
-// session may be complete without saying so.
+// Most changes are refused once a session has ended. Completing and migrating are for the kind to judge: a
+// legacy session may be complete without saying so.
 template <class M>
 inline constexpr bool allowed_when_ended = false;
 template <>

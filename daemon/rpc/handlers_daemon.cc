@@ -72,6 +72,13 @@ std::string prometheus_text(const DaemonStats::Reply& reply) {
     for (const auto& [status, count] : statuses)
       out += "sessiond_sessions{kind=\"" + kind + "\",status=\"" + status + "\"} " + std::to_string(count) +
              "\n";
+  single("commits_total", "counter", "Commands that became durable.", reply.commits.commits);
+  single("syncs_total", "counter", "Syncs of histories.", reply.commits.syncs);
+  single("history_bytes_total", "counter", "Bytes appended to histories.", reply.commits.history_bytes);
+  metric(out, "commit_microseconds", "summary", "Time from the start of a commit to its being durable.");
+  sample(out, "commit_microseconds", reply.commits.p50_us, "quantile", "0.5");
+  sample(out, "commit_microseconds", reply.commits.p95_us, "quantile", "0.95");
+  sample(out, "commit_microseconds", reply.commits.p99_us, "quantile", "0.99");
   single("resident_memory_bytes", "gauge", "Resident memory.", reply.memory_bytes);
   return out;
 }
@@ -91,9 +98,9 @@ Result<DaemonInfo::Reply> run(For<DaemonInfo>, Context& context, const DaemonInf
                            .uptime_seconds = uptime_seconds(context.services),
                            .socket = config.socket,
                            .state_directory = config.state_dir,
-                           .config_files = config.files,
                            .kinds = kind_names(),
                            .roots = root_names(context.services.registry),
+                           .config_files = config.files,
                            .log_level = std::string(log::level_name(config.log_level)),
                            .limits = {.frame_bytes = number(limits.frame_bytes),
                                       .connections = number(limits.connections),
@@ -128,6 +135,13 @@ Result<DaemonStats::Reply> run(For<DaemonStats>, Context& context, const DaemonS
                        .dropped = stats.connections_dropped};
   reply.memory_bytes = resident_bytes();
   reply.sessions = context.services.registry.counts();
+  const CommitStats& commits = context.services.registry.commits();
+  reply.commits = {.commits = commits.commits(),
+                   .syncs = commits.syncs(),
+                   .history_bytes = commits.history_bytes(),
+                   .p50_us = commits.quantile_us(0.5),
+                   .p95_us = commits.quantile_us(0.95),
+                   .p99_us = commits.quantile_us(0.99)};
   if (params.format == "prometheus") reply.text = prometheus_text(reply);
   return reply;
 }

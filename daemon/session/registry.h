@@ -55,7 +55,7 @@ Status check_cursor(const std::string& cursor);
 
 class Registry {
  public:
-  Registry(Env& env, const Clock& clock, WorkerPool& pool) : services_{env, clock, pool, {}} {
+  Registry(Env& env, const Clock& clock, WorkerPool& pool) : services_{env, clock, pool, commits_, {}} {
     services_.changed = [this](const SessionPlace& place, const Snapshot& snapshot) {
       on_changed(place, snapshot);
     };
@@ -85,7 +85,8 @@ class Registry {
   Status remove_root(const std::string& name);
   Result<RootInfo> scan(const std::string& name);
 
-  // Sessions in memory and known, by kind and status.
+  const CommitStats& commits() const { return commits_; }
+  // Known sessions, by kind and status.
   std::map<std::string, std::map<std::string, std::int64_t>> counts() const;
 
  private:
@@ -115,6 +116,7 @@ class Registry {
   RootInfo info_of(const Root& root) const;
   std::string directory_of(const Root& root, const std::string& id, bool archived) const;
 
+  CommitStats commits_;
   SessionServices services_;
   mutable std::mutex mutex_;
   std::string state_dir_;

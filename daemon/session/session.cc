@@ -118,6 +118,7 @@ void Session::commit(const std::vector<Command*>& commands) {
   const auto fail_all = [&](const Error& error) {
     for (Command* command : commands) command->done(error);
   };
+  const auto started = std::chrono::steady_clock::now();
   if (Status loaded = ensure_loaded(); !loaded) return fail_all(loaded.error());
   const Result<SessionStore::Locked> locked = store_->lock();
   if (!locked) return fail_all(locked.error());
@@ -141,6 +142,9 @@ void Session::commit(const std::vector<Command*>& commands) {
     }
     publish(std::move(batch.state()));
   }
+  if (written && batch.changed())
+    services_.commits.count_batch(commands.size(), batch.lines().size(),
+                                  std::chrono::steady_clock::now() - started);
   for (Batch::Answer& answer : batch.answers()) {
     if (answer.changes && !written) answer.reply = written.error();
     const auto& key = answer.command->options.idempotency_key;

@@ -22,6 +22,7 @@
 #include "daemon/kinds/kind.h"
 #include "daemon/session/batch.h"
 #include "daemon/session/command.h"
+#include "daemon/session/commit_stats.h"
 #include "daemon/session/snapshot.h"
 #include "daemon/session/worker_pool.h"
 #include "daemon/store/session_store.h"
@@ -33,6 +34,7 @@ struct SessionServices {
   Env& env;
   const Clock& clock;
   WorkerPool& pool;
+  CommitStats& commits;
   // Told of every new snapshot, on the strand, before the replies go out.
   std::function<void(const SessionPlace&, const Snapshot&)> changed;
 };

@@ -1,28 +1,61 @@
-// The daemon without its sockets: a dispatcher over services with a manual clock, and one caller.
+// The daemon without its sockets: a dispatcher over a registry in a temporary directory, with a manual clock,
+// and one caller. Replies that come later are waited for.
 #pragma once
 
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
 #include "common/json.h"
 #include "daemon/rpc/dispatcher.h"
+#include "support/environment.h"
 #include "support/manual_clock.h"
 
 namespace sessiond {
 
 struct TestDispatcher {
+  TempDir directory;
+  std::unique_ptr<Env> env = make_system_env();
   ManualClock clock;
   Config config;
   Stats stats;
-  Services services{.clock = clock, .config = config, .stats = stats, .started_at = clock.boottime()};
+  WorkerPool pool{8};
+  Registry registry{*env, clock, pool};
+  Services services{.clock = clock,
+                    .config = config,
+                    .stats = stats,
+                    .registry = registry,
+                    .pool = pool,
+                    .own_uid = 1000,
+                    .started_at = clock.boottime()};
   Dispatcher dispatcher{services};
   Caller caller{.uid = 1000, .gid = 100, .pid = 4242};
 
+  TestDispatcher() {
+    if (Status started = registry.start(directory.path(), {}); !started)
+      throw std::runtime_error(started.error().message);
+  }
+  ~TestDispatcher() { pool.wait_idle(); }
+
   // The reply to one frame, or "".
   std::string ask(std::string_view frame) {
+    std::mutex mutex;
+    std::condition_variable arrived;
+    std::optional<std::string> later;
+    caller.later = [&](std::string text) {
+      const std::lock_guard lock(mutex);
+      later = std::move(text);
+      arrived.notify_one();
+    };
     std::string out;
-    dispatcher.handle(frame, caller, out);
-    return out;
+    if (dispatcher.handle(frame, caller, out) == Done::now) return out;
+    std::unique_lock lock(mutex);
+    if (!arrived.wait_for(lock, std::chrono::seconds(60), [&] { return later.has_value(); }))
+      throw std::runtime_error("no reply within a minute");
+    return *later;
   }
 
   // The whole reply to one call.

@@ -107,9 +107,11 @@ TEST_CASE("config: every refusal names the file, the line, the key and the value
       {"limits:\n  frame_byte: 5000",
        "f.yaml:2: limits.frame_byte: not a known name (did you mean 'frame_bytes'?)"},
       {"zzz: 1",
-       "f.yaml:1: zzz: not a known name; known are socket, state_dir, log_level, access, timeouts, limits"},
+       "f.yaml:1: zzz: not a known name; known are socket, state_dir, log_level, access, timeouts, roots, "
+       "limits"},
       {"a.b: 1",
-       "f.yaml:1: a.b: not a known name; known are socket, state_dir, log_level, access, timeouts, limits"},
+       "f.yaml:1: a.b: not a known name; known are socket, state_dir, log_level, access, timeouts, roots, "
+       "limits"},
       {"socket: relative", "f.yaml:1: socket: expected an absolute path, got \"relative\""},
       {"socket: ''", "f.yaml:1: socket: expected a string of 1 to 107 characters, got \"\" (0 characters)"},
       {"socket: 5", "f.yaml:1: socket: expected a string, got 5"},

@@ -2,7 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <fstream>
 #include <functional>
+#include <sstream>
 
 #include "common/json.h"
 #include "proto/methods.h"
@@ -110,4 +112,13 @@ TEST_CASE("discover: the tables name every method, field and error") {
     CHECK(mentions("| " + std::to_string(error.number) + " | `" + std::string(error.name) + "` | " +
                    std::string(error.text) + " | " + std::to_string(error.exit_status) + " |\n"));
   CHECK(mentions("| format? |"));
+}
+
+TEST_CASE("discover: PROTOCOL.md ends with the tables as they are now") {
+  std::ifstream file(SESSIOND_SOURCE_DIR "/proto/PROTOCOL.md");
+  std::ostringstream text;
+  text << file.rdbuf();
+  const std::string page = text.str();
+  INFO("to bring it up to date: tests/update_protocol");
+  CHECK(page.ends_with("-->\n\n" + protocol_tables()));
 }

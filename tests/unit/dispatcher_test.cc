@@ -122,7 +122,7 @@ TEST_CASE("dispatcher: everything is counted") {
   CHECK(stats.notifications == 3);
   CHECK(stats.batches == 2);
   CHECK(stats.by_method.at(0) == 5);
-  const auto errors = [&](ErrorCode code) { return stats.errors[static_cast<std::size_t>(code)]; };
+  const auto errors = [&](ErrorCode code) { return stats.errors(code); };
   CHECK(errors(ErrorCode::method_not_found) == 1);
   CHECK(errors(ErrorCode::invalid_request) == 2);
   CHECK(errors(ErrorCode::parse_error) == 1);
@@ -135,7 +135,7 @@ TEST_CASE("dispatcher: a frame that could not be read is refused with a null id"
   CHECK(out == R"({"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"too large","data":)"
                R"({"error":"frame_too_large","limit_bytes":5,"timestamp":"2026-01-17T14:30:00.000Z",)"
                R"("details":"too large"}}})");
-  CHECK(daemon.stats.errors[static_cast<std::size_t>(ErrorCode::frame_too_large)] == 1);
+  CHECK(daemon.stats.errors(ErrorCode::frame_too_large) == 1);
 }
 
 TEST_CASE("dispatcher: a large request that leaves the stack buffer is answered like any other") {

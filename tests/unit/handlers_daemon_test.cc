@@ -30,6 +30,8 @@ TEST_CASE("daemon.info: tells where things are and which limits hold") {
                               {"uptime_seconds", 90},
                               {"socket", "/run/x.sock"},
                               {"state_directory", "/var/lib/x"},
+                              {"kinds", json::array{"workflow"}},
+                              {"roots", json::array{"workflow"}},
                               {"config_files", {"/etc/a.yaml", "/home/b.yaml"}},
                               {"log_level", "warn"},
                               {"limits",
@@ -75,7 +77,10 @@ TEST_CASE("daemon.stats: counts what was done so far") {
       {"batches", 1},
       {"requests_by_method", {{"daemon.ping", 3}, {"daemon.stats", 1}}},
       {"errors", {{"method_not_found", 1}}},
-      {"connections", {{"open", 1}, {"accepted", 4}, {"refused", 2}, {"dropped", 3}}}};
+      {"connections", {{"open", 1}, {"accepted", 4}, {"refused", 2}, {"dropped", 3}}},
+      {"sessions", json::object()},
+      {"commits",
+       {{"commits", 0}, {"syncs", 0}, {"history_bytes", 0}, {"p50_us", 0}, {"p95_us", 0}, {"p99_us", 0}}}};
   CHECK(result == expected);
   CHECK_FALSE(daemon.result("daemon.stats", R"({"format":"json"})").contains("text"));
 }
@@ -117,6 +122,22 @@ TEST_CASE("daemon.stats: the Prometheus text has a type and a help for every met
         "# HELP sessiond_connections_dropped_total Connections closed for breaking a limit.\n"
         "# TYPE sessiond_connections_dropped_total counter\n"
         "sessiond_connections_dropped_total 0\n"
+        "# HELP sessiond_sessions Known sessions by kind and status.\n"
+        "# TYPE sessiond_sessions gauge\n"
+        "# HELP sessiond_commits_total Commands that became durable.\n"
+        "# TYPE sessiond_commits_total counter\n"
+        "sessiond_commits_total 0\n"
+        "# HELP sessiond_syncs_total Syncs of histories.\n"
+        "# TYPE sessiond_syncs_total counter\n"
+        "sessiond_syncs_total 0\n"
+        "# HELP sessiond_history_bytes_total Bytes appended to histories.\n"
+        "# TYPE sessiond_history_bytes_total counter\n"
+        "sessiond_history_bytes_total 0\n"
+        "# HELP sessiond_commit_microseconds Time from the start of a commit to its being durable.\n"
+        "# TYPE sessiond_commit_microseconds summary\n"
+        "sessiond_commit_microseconds{quantile=\"0.5\"} 0\n"
+        "sessiond_commit_microseconds{quantile=\"0.95\"} 0\n"
+        "sessiond_commit_microseconds{quantile=\"0.99\"} 0\n"
         "# HELP sessiond_resident_memory_bytes Resident memory.\n"
         "# TYPE sessiond_resident_memory_bytes gauge\n"
         "sessiond_resident_memory_bytes " +
