@@ -43,13 +43,13 @@ class Differ {
   void compare_objects(const json::object& from, const json::object& to) {
     for (const auto& [name, value] : from)
       if (!to.contains(name)) below(pointer_token(name), [&] { operation("remove", nullptr); });
-    for (const auto& [name, value] : to) {
-      const json::value* before = from.if_contains(name);
-      below(pointer_token(name), [&] {
+    for (const json::key_value_pair& member : to) {
+      const json::value* before = from.if_contains(member.key());
+      below(pointer_token(member.key()), [&] {
         if (before == nullptr)
-          operation("add", &value);
+          operation("add", &member.value());
         else
-          compare(*before, value);
+          compare(*before, member.value());
       });
     }
   }

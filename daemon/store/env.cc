@@ -1,6 +1,37 @@
 #include "daemon/store/env.h"
 
+#include <cerrno>
+#include <cstring>
+
+#include "common/text.h"
+
 namespace sessiond {
+namespace {
+
+ErrorCode code_of(int reason) {
+  switch (reason) {
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+      return ErrorCode::storage_full;
+    case ENOENT:
+      return ErrorCode::not_found;
+    case EEXIST:
+    case ENOTEMPTY:
+      return ErrorCode::already_exists;
+    default:
+      return ErrorCode::storage_error;
+  }
+}
+
+}  // namespace
+
+Error file_error(std::string_view operation, std::string_view name, int reason) {
+  return Error(code_of(reason),
+               printable(name) + ": " + std::string(operation) + ": " + std::strerror(reason))
+      .with("file", name)
+      .with("errno", reason);
+}
 
 Status write_all(Env& env, Handle file, std::int64_t offset, std::string_view bytes) {
   while (!bytes.empty()) {

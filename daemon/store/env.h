@@ -96,6 +96,9 @@ class Env {
 
 std::unique_ptr<Env> make_system_env();
 
+// The error of a call that failed with this errno, as every Env reports it.
+Error file_error(std::string_view operation, std::string_view name, int reason);
+
 // Owns a handle.
 class Open {
  public:

@@ -22,6 +22,7 @@ class BackwardLines {
 
   // None when the start of the file is reached.
   Result<std::optional<Line>> previous() {
+    std::optional<Line> none;
     bool terminated = false;
     if (first_) {
       first_ = false;
@@ -30,7 +31,7 @@ class BackwardLines {
     } else {
       terminated = true;
     }
-    if (start_ == 0 && buffer_.empty()) return std::optional<Line>();
+    if (start_ == 0 && buffer_.empty()) return none;
     if (terminated) buffer_.pop_back();
     std::size_t searched = 0;
     for (;;) {
@@ -91,16 +92,27 @@ class TailReader {
  private:
   void take(BackwardLines::Line& line) {
     ReadLine read = read_history_line(line.text);
-    if (read.state == LineState::bad) return take_bad(line, read.why);
+    if (read.state == LineState::bad) return take_bad_end(line, read.why);
+    if (!line.terminated) tail_.needs_newline = true;
     if (read.state == LineState::foreign) {
       ++tail_.foreign_lines;
-      if (!line.terminated) tail_.needs_newline = true;
       return;
     }
-    // A line of ours without its newline was not written to its end.
-    if (!line.terminated) return take_bad(line, "the last line is cut");
     if (!backwards_.empty() && backwards_.back().seq != read.line.seq + 1) return take_gap(line, read.line);
     backwards_.push_back(std::move(read.line));
+  }
+
+  // A write behind a line without a newline begins with that newline. If its block was never written, zeros
+  // stand there, and the line before them is whole all the same.
+  void take_bad_end(BackwardLines::Line& line, std::string_view why) {
+    const std::size_t zeros = line.text.find('\0');
+    if (zeros == std::string::npos || zeros == 0 ||
+        read_history_line(std::string_view(line.text).substr(0, zeros)).state == LineState::bad)
+      return take_bad(line, why);
+    take_bad({line.offset + static_cast<std::int64_t>(zeros), "", true}, why);
+    line.text.resize(zeros);
+    line.terminated = false;
+    take(line);
   }
 
   // Whatever was written together with a torn line was never acknowledged: one sync serves a whole write.
@@ -115,8 +127,8 @@ class TailReader {
   }
 
   void take_gap(const BackwardLines::Line& line, HistoryLine& earlier) {
-    tail_.damage = "lines " + std::to_string(earlier.seq + 1) + " to " +
-                   std::to_string(backwards_.back().seq - 1) + " are missing";
+    tail_.damage = "line " + std::to_string(earlier.seq) + " is followed by line " +
+                   std::to_string(backwards_.back().seq);
     forget_from(line.offset + static_cast<std::int64_t>(line.text.size()) + 1);
     backwards_.push_back(std::move(earlier));
   }

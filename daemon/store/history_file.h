@@ -27,7 +27,7 @@ struct HistoryTail {
   std::optional<json::object> document;  // after the last line
   std::vector<HistoryLine> recent;       // from the base on, oldest first
   std::int64_t good_length = 0;          // where the next line goes
-  bool needs_newline = false;            // a foreign last line is not terminated
+  bool needs_newline = false;            // the last line is whole but not terminated
   std::string torn;                      // bytes behind good_length that belong to no finished write
   std::string damage;  // not empty: what is wrong before good_length; the file must not be changed
   std::int64_t foreign_lines = 0;  // seen on the way

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "common/json.h"
+#include "common/text.h"
 
 namespace sessiond {
 namespace {
@@ -175,6 +176,10 @@ std::string build_history_line(const HistoryLine& line) {
 
 ReadLine read_history_line(std::string_view text) {
   ReadLine result;
+  if (trim(text).empty()) {  // a blank line carries nothing, but is no damage
+    result.state = LineState::foreign;
+    return result;
+  }
   Result<json::value> parsed = parse_json(text);
   if (!parsed || !parsed->is_object()) {
     result.why = "not a JSON object";

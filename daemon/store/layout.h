@@ -14,7 +14,7 @@ namespace sessiond::layout {
 inline constexpr std::string_view history = "history.jsonl";
 inline constexpr std::string_view history_repair =
     "history.jsonl.repair";                                      // being written after a failed sync
-inline constexpr std::string_view sync_failed = ".sync-failed";  // holds the number of bytes that are durable
+inline constexpr std::string_view sync_failed = ".sync-failed";  // empty: the history's page cache lies
 inline constexpr std::string_view lock = ".lock";
 inline constexpr std::string_view quarantine = "quarantine";
 std::string backup_of(std::string_view state_file);     // NAME.bak

@@ -2,7 +2,6 @@
 
 #include <xxhash.h>
 
-#include <charconv>
 #include <cstdio>
 #include <random>
 
@@ -85,10 +84,23 @@ Status SessionStore::create(Env& env, Handle root, const std::string& id, std::s
 
 Result<std::unique_ptr<SessionStore>> SessionStore::open(Env& env, Handle root, const std::string& id) {
   SESSIOND_ASSIGN(Open dir, own(env, env.open_dir(root, id)));
-  auto store = std::unique_ptr<SessionStore>(new SessionStore(env, std::move(dir), id));
-  SESSIOND_ASSIGN(store->lock_file_,
-                  own(env, env.open_or_create(store->dir_.get(), std::string(layout::lock))));
+  auto store = std::unique_ptr<SessionStore>(new SessionStore(env, root, std::move(dir), id));
+  SESSIOND_TRY(store->open_lock());
   return store;
+}
+
+Status SessionStore::open_lock() {
+  SESSIOND_ASSIGN(lock_file_, own(env_, env_.open_or_create(dir_.get(), std::string(layout::lock))));
+  return {};
+}
+
+// A lock on a file that somebody has replaced or removed keeps nobody out.
+Result<bool> SessionStore::lock_is_in_place() {
+  SESSIOND_ASSIGN(const FileInfo held, env_.info(lock_file_.get()));
+  const Result<FileInfo> named = env_.stat(dir_.get(), std::string(layout::lock));
+  if (named) return named->inode == held.inode && named->device == held.device;
+  if (named.error().code == ErrorCode::not_found) return false;
+  return named.error();
 }
 
 SessionStore::Locked::~Locked() {
@@ -99,7 +111,13 @@ Result<SessionStore::Locked> SessionStore::lock() {
   std::chrono::milliseconds wait = lock_wait_first;
   for (int tried = 0; tried < lock_tries; ++tried) {
     SESSIOND_ASSIGN(const bool taken, env_.try_lock(lock_file_.get(), Env::LockMode::exclusive));
-    if (taken) return Locked(*this);
+    if (taken) {
+      Locked locked(*this);
+      SESSIOND_ASSIGN(const bool in_place, lock_is_in_place());
+      if (in_place) return locked;
+      SESSIOND_TRY(open_lock());
+      continue;
+    }
     if (tried + 1 < lock_tries) env_.wait(with_jitter(wait));
     wait = std::min(wait * 2, lock_wait_max);
   }
@@ -113,72 +131,90 @@ Result<SessionStore::Locked> SessionStore::lock() {
 
 Status SessionStore::open_history() {
   Result<Open> file = own(env_, env_.open_write(dir_.get(), std::string(layout::history)));
-  if (file) {
-    history_ = std::make_shared<const HistoryFile>(env_, std::move(*file));
-    return {};
-  }
+  if (!file && file.error().code != ErrorCode::not_found) return std::move(file).error();
   history_.reset();
-  return file.error().code == ErrorCode::not_found ? Status() : Status(std::move(file).error());
+  if (file) history_ = std::make_shared<const HistoryFile>(env_, std::move(*file));
+  return {};
 }
 
 Result<HistoryTail> SessionStore::load() {
   SESSIOND_TRY(open_history());
-  if (const auto marker = read_all(env_, dir_.get(), std::string(layout::sync_failed), 64);
-      marker && has_history()) {
-    std::int64_t durable = 0;
-    const std::string_view digits = trim(*marker);
-    const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), durable);
-    // A marker that was itself cut says nothing; the checksums of the lines then decide.
-    if (status == std::errc() && end == digits.data() + digits.size()) SESSIOND_TRY(replace_history(durable));
+  HistoryTail tail;
+  if (has_history()) {
+    SESSIOND_ASSIGN(tail, history_->read_tail());
   }
-  if (!has_history()) return HistoryTail();
-  SESSIOND_ASSIGN(HistoryTail tail, history_->read_tail());
   length_ = synced_length_ = tail.good_length;
   needs_newline_ = tail.needs_newline;
-  if (!tail.damage.empty()) {
-    read_only_ = tail.damage;
-    return tail;
-  }
-  if (!tail.torn.empty()) {
-    SESSIOND_TRY(save_aside(tail.torn, "history-tail", nullptr));
-    SESSIOND_TRY(env_.truncate(history_->handle(), length_));
-  }
-  // What was read may only be in the page cache: whoever saw it must see it again after a power cut.
-  SESSIOND_TRY(env_.sync(history_->handle()));
+  must_cut_ = false;
+  read_only_ = tail.damage;
+  if (!tail.damage.empty()) return tail;
+  if (has_history()) SESSIOND_TRY(settle_history(tail.torn));
+  // The same for names: a process that died between a rename and its sync leaves them in the cache only.
+  SESSIOND_TRY(env_.sync_dir(dir_.get()));
+  SESSIOND_TRY(env_.sync_dir(root_));
   return tail;
 }
 
+// What was read may only be in the page cache: whoever saw it must see it again after a power cut. A crash
+// before the end leaves the torn tail in the file or in quarantine, and the next load begins again.
+Status SessionStore::settle_history(const std::string& torn) {
+  if (!torn.empty()) SESSIOND_TRY(save_aside(torn, "history-tail", nullptr));
+  const Result<FileInfo> marker = env_.stat(dir_.get(), std::string(layout::sync_failed));
+  if (!marker && marker.error().code != ErrorCode::not_found) return marker.error();
+  if (marker) marked_ = true;
+  if (marker || untrusted_) return replace_history();
+  if (!torn.empty()) return cut();
+  if (Status synced = env_.sync(history_->handle()); !synced) return repair(synced.error().message);
+  return {};
+}
+
 Status SessionStore::start_history() {
-  SESSIOND_ASSIGN(Open file, own(env_, env_.create(dir_.get(), std::string(layout::history))));
-  SESSIOND_TRY(env_.sync_dir(dir_.get()));
+  const std::string name(layout::history);
+  SESSIOND_ASSIGN(Open file, own(env_, env_.create(dir_.get(), name)));
+  if (Status synced = env_.sync_dir(dir_.get()); !synced) {
+    (void)env_.unlink(dir_.get(), name).ok();  // left behind, it is an empty history to the next load
+    return synced;
+  }
   history_ = std::make_shared<const HistoryFile>(env_, std::move(file));
   length_ = synced_length_ = 0;
   return {};
 }
 
+// Writing at length_ would overwrite what another program appended, or go to a file that has lost its name.
+bool SessionStore::history_unchanged() {
+  const Result<FileInfo> mine = env_.info(history_->handle());
+  const Result<FileInfo> named = env_.stat(dir_.get(), std::string(layout::history));
+  return mine && named && mine->inode == named->inode && mine->device == named->device &&
+         mine->size == length_;
+}
+
+Error SessionStore::unknown(const std::string& reason) const {
+  return Error(ErrorCode::outcome_unknown, "the disk did not confirm the change: " + reason)
+      .with("session_id", id_)
+      .next("read the session again before you decide whether to repeat the change");
+}
+
 Status SessionStore::append(std::string_view lines, bool sync) {
+  if (untrusted_) (void)repair("earlier").ok();  // the disk may have recovered; if not, read_only_ says so
   if (!read_only_.empty()) return Error(ErrorCode::read_only, "the session is read-only: " + read_only_);
-  if (must_cut_) {
-    SESSIOND_TRY(env_.truncate(history_->handle(), length_));
-    must_cut_ = false;
-  }
+  if (must_cut_) SESSIOND_TRY(cut());
+  if (!history_unchanged())
+    return Error(ErrorCode::storage_error, "another program has changed history.jsonl, or it cannot be read")
+        .with("session_id", id_)
+        .next("try again after the session was loaded again");
   std::string bytes;
   if (needs_newline_) {
     (bytes += '\n') += lines;
     lines = bytes;
   }
   if (Status written = write_all(env_, history_->handle(), length_, lines); !written) {
-    must_cut_ = !env_.truncate(history_->handle(), length_).ok();
+    if (Status taken_back = cut(); !taken_back) return unknown(written.error().message);
     return written;
   }
   if (sync) {
     if (Status synced = env_.sync(history_->handle()); !synced) {
-      const std::string reason = synced.error().message;
-      if (Status repaired = repair(synced_length_); !repaired)
-        read_only_ = "a sync failed (" + reason + ") and the repair too (" + repaired.error().message + ")";
-      return Error(ErrorCode::outcome_unknown, "the disk did not confirm the change: " + reason)
-          .with("session_id", id_)
-          .next("read the session again before you decide whether to repeat the change");
+      (void)repair(synced.error().message).ok();
+      return unknown(synced.error().message);
     }
     synced_length_ = length_ + static_cast<std::int64_t>(lines.size());
   }
@@ -187,42 +223,55 @@ Status SessionStore::append(std::string_view lines, bool sync) {
   return {};
 }
 
-// After a failed sync the page cache shows what the disk may have lost, also to the next process: the inode
-// cannot be trusted again. The marker survives a crash in between.
-Status SessionStore::repair(std::int64_t durable_length) {
-  const std::string marker(layout::sync_failed);
-  Status removed = env_.unlink(dir_.get(), marker);
-  if (!removed && !missing(removed)) return removed;
-  SESSIOND_TRY(write_new_file(env_, dir_.get(), marker, std::to_string(durable_length) + "\n"));
-  SESSIOND_TRY(env_.sync_dir(dir_.get()));
-  return replace_history(durable_length);
+// Takes back what stands behind length_. Without the sync a power cut could bring back lines that were
+// refused, or mix them block by block with those that are written in their place.
+Status SessionStore::cut() {
+  must_cut_ = true;
+  SESSIOND_TRY(env_.truncate(history_->handle(), length_));
+  if (Status synced = env_.sync(history_->handle()); !synced) return repair(synced.error().message);
+  must_cut_ = false;
+  synced_length_ = length_;
+  return {};
 }
 
-Status SessionStore::replace_history(std::int64_t durable_length) {
+// After a failed sync the page cache shows what the disk may have lost, also to the next process: the inode
+// cannot be trusted again. The marker tells that process. It needs no sync, because a power cut takes the
+// cache away with it, and it is not a condition: a repair without it is better than none.
+Status SessionStore::repair(const std::string& reason) {
+  untrusted_ = true;
+  const Result<Open> marker = own(env_, env_.create(dir_.get(), std::string(layout::sync_failed)));
+  marked_ = marker.ok() || marker.error().code == ErrorCode::already_exists;
+  Status replaced = replace_history();
+  read_only_ = replaced ? ""
+                        : "a sync failed (" + reason + ") and the repair too (" + replaced.error().message +
+                              "); it is tried again with the next change";
+  return replaced;
+}
+
+// Copies the good lines into a new file. A crash on the way leaves the old file and the marker, and the next
+// load begins again.
+Status SessionStore::replace_history() {
+  untrusted_ = true;
   const std::string fresh(layout::history_repair);
   Status removed = env_.unlink(dir_.get(), fresh);
   if (!removed && !missing(removed)) return removed;
-  {
-    SESSIOND_ASSIGN(const Open copy, own(env_, env_.create(dir_.get(), fresh)));
-    constexpr std::size_t chunk = 1024 * 1024;
-    for (std::int64_t at = 0; at < durable_length;) {
-      const auto size = std::min<std::int64_t>(static_cast<std::int64_t>(chunk), durable_length - at);
-      SESSIOND_ASSIGN(const std::string part,
-                      env_.read(history_->handle(), at, static_cast<std::size_t>(size)));
-      if (part.empty()) break;
-      SESSIOND_TRY(write_all(env_, copy.get(), at, part));
-      at += static_cast<std::int64_t>(part.size());
-    }
-    SESSIOND_TRY(env_.sync(copy.get()));
+  SESSIOND_ASSIGN(Open copy, own(env_, env_.create(dir_.get(), fresh)));
+  constexpr std::int64_t chunk = 1024L * 1024;
+  for (std::int64_t at = 0; at < length_;) {
+    const auto size = static_cast<std::size_t>(std::min(chunk, length_ - at));
+    SESSIOND_ASSIGN(const std::string part, env_.read(history_->handle(), at, size));
+    if (part.empty()) return Error(ErrorCode::damaged, "history.jsonl: it became shorter while it was read");
+    SESSIOND_TRY(write_all(env_, copy.get(), at, part));
+    at += static_cast<std::int64_t>(part.size());
   }
+  SESSIOND_TRY(env_.sync(copy.get()));
   SESSIOND_TRY(env_.rename_over(dir_.get(), fresh, std::string(layout::history)));
   SESSIOND_TRY(env_.sync_dir(dir_.get()));
-  SESSIOND_TRY(open_history());
-  // The marker must be gone for good before the next line: it would cut that line off after a crash.
-  SESSIOND_TRY(env_.unlink(dir_.get(), std::string(layout::sync_failed)));
-  SESSIOND_TRY(env_.sync_dir(dir_.get()));
-  length_ = synced_length_ = durable_length;
-  must_cut_ = false;
+  history_ = std::make_shared<const HistoryFile>(env_, std::move(copy));
+  untrusted_ = marked_ = must_cut_ = false;
+  synced_length_ = length_;
+  // A marker that stays or comes back costs the next load a copy, nothing else.
+  (void)env_.unlink(dir_.get(), std::string(layout::sync_failed)).ok();
   return {};
 }
 
@@ -252,12 +301,13 @@ Status SessionStore::write_state(const StateBytes& state) {
 // For file systems that cannot exchange two names. The old bytes are copied, so the file is there at every
 // moment.
 Status SessionStore::write_backup_then_rename(const StateBytes& state, const std::string& temporary) {
-  SESSIOND_ASSIGN(const std::string before, read_all(env_, dir_.get(), state.name, state_bytes_max));
-  const std::string backup = layout::backup_of(state.name);
-  {
-    SESSIOND_ASSIGN(const Open file, own(env_, env_.open_or_create(dir_.get(), backup)));
-    SESSIOND_TRY(write_all(env_, file.get(), 0, before));
-    SESSIOND_TRY(env_.truncate(file.get(), static_cast<std::int64_t>(before.size())));
+  const Result<std::string> before = read_all(env_, dir_.get(), state.name, state_bytes_max);
+  if (!before && before.error().code != ErrorCode::not_found) return before.error();
+  if (before) {
+    SESSIOND_ASSIGN(const Open file,
+                    own(env_, env_.open_or_create(dir_.get(), layout::backup_of(state.name))));
+    SESSIOND_TRY(write_all(env_, file.get(), 0, *before));
+    SESSIOND_TRY(env_.truncate(file.get(), static_cast<std::int64_t>(before->size())));
   }
   return env_.rename_over(dir_.get(), temporary, state.name);
 }
@@ -295,7 +345,8 @@ Result<std::string> SessionStore::quarantine(const std::string& name) {
   return saved_as;
 }
 
-// The name carries the content's hash: a crash and a second try give the same file, not another one.
+// The name carries the content's hash: a crash and a second try give the same file, not another one. What an
+// earlier try left is replaced, never trusted: its sync may have failed.
 Status SessionStore::save_aside(const std::string& bytes, const std::string& stem, std::string* saved_as) {
   const std::string folder(layout::quarantine);
   Status made = env_.mkdir(dir_.get(), folder);
@@ -303,11 +354,9 @@ Status SessionStore::save_aside(const std::string& bytes, const std::string& ste
   SESSIOND_ASSIGN(const Open dir, own(env_, env_.open_dir(dir_.get(), folder)));
   const std::string name = stem + "." + state_hash(bytes).substr(0, 16);
   if (saved_as != nullptr) *saved_as = folder + "/" + name;
-  {
-    SESSIOND_ASSIGN(const Open file, own(env_, env_.open_or_create(dir.get(), name)));
-    SESSIOND_TRY(write_all(env_, file.get(), 0, bytes));
-    SESSIOND_TRY(env_.sync(file.get()));
-  }
+  Status removed = env_.unlink(dir.get(), name);
+  if (!removed && !missing(removed)) return removed;
+  SESSIOND_TRY(write_new_file(env_, dir.get(), name, bytes));
   SESSIOND_TRY(env_.sync_dir(dir.get()));
   return env_.sync_dir(dir_.get());
 }

@@ -1,7 +1,8 @@
 // One session directory on disk: its lock, its history and its state files. It knows bytes and names, not
 // kinds. Used on the session's strand only, except read access to old revisions.
 //
-// What is durable when: append() returns only after its lines are synced. write_state() makes the new bytes
+// What is durable when: load() returns only after everything it read is, the session's name in its root
+// included; append() with `sync` only after its lines are. write_state() makes the new bytes
 // visible under the file's name and keeps the ones before as .bak; it syncs nothing, because the history can
 // rebuild them.
 #pragma once
@@ -34,6 +35,7 @@ class SessionStore {
   static Status create(Env& env, Handle root, const std::string& id, std::string_view history,
                        const std::vector<StateBytes>& state);
 
+  // `root` stays open as long as the store.
   static Result<std::unique_ptr<SessionStore>> open(Env& env, Handle root, const std::string& id);
 
   // Holds the directory's lock, waiting for a foreign holder with growing pauses; then the error locked with
@@ -51,7 +53,7 @@ class SessionStore {
   Result<Locked> lock();
 
   // History. load() first; it finishes a repair that a crash interrupted, and cuts a torn tail after saving
-  // it.
+  // it. May be called again at any time.
   Result<HistoryTail> load();
   // Starts a history in a directory that has none.
   Status start_history();
@@ -61,12 +63,19 @@ class SessionStore {
   std::int64_t length() const { return length_; }
   std::int64_t synced_length() const { return synced_length_; }
   // Appends whole lines. With `sync`, they are durable when it returns; without, they are durable with the
-  // next synced append. On an error nothing was appended: storage_full and storage_error leave the session
-  // usable; outcome_unknown means that a sync failed, and that the file was replaced by a copy of what is
-  // durable.
+  // next synced append. On an error nothing was appended and length() is as before: storage_full and
+  // storage_error leave the session usable, and the lines will not come back after a crash; after
+  // outcome_unknown they may, until the next append succeeds. A file whose sync failed is replaced by a copy
+  // of the lines before; while that fails too, append gives read_only and tries again the next time.
   Status append(std::string_view lines, bool sync);
-  // Not empty: why nothing can be written any more.
+  // False when another program has appended to the history, cut it or replaced it: load again.
+  bool history_unchanged();
+  // Not empty: why nothing can be written now.
   const std::string& read_only() const { return read_only_; }
+  // True while nobody but this object knows that the history cannot be trusted: a sync failed, and not even
+  // a marker could be left. Keep the object, also after a failed load(), and load() it again: another one
+  // would believe the page cache.
+  bool must_keep() const { return untrusted_ && !marked_; }
 
   // State files.
   Status write_state(const StateBytes& state);
@@ -74,7 +83,8 @@ class SessionStore {
   // True while the file is the one that write_state or accept_state saw last.
   bool state_unchanged(const std::string& name);
   void accept_state(const std::string& name);
-  // Makes the state files themselves survive a power cut.
+  // Makes the state files themselves survive a power cut. After an error they may not: the history can
+  // rebuild them.
   Status sync_state(const std::vector<std::string>& names);
   // Copies a damaged file into quarantine/, once per content, and returns its name there.
   Result<std::string> quarantine(const std::string& name);
@@ -84,14 +94,21 @@ class SessionStore {
   const std::string& id() const { return id_; }
 
  private:
-  SessionStore(Env& env, Open dir, std::string id) : env_(env), dir_(std::move(dir)), id_(std::move(id)) {}
+  SessionStore(Env& env, Handle root, Open dir, std::string id)
+      : env_(env), root_(root), dir_(std::move(dir)), id_(std::move(id)) {}
+  Status open_lock();
+  Result<bool> lock_is_in_place();
   Status open_history();
-  Status repair(std::int64_t durable_length);
-  Status replace_history(std::int64_t durable_length);
+  Status settle_history(const std::string& torn);
+  Status cut();
+  Status repair(const std::string& reason);
+  Status replace_history();
+  Error unknown(const std::string& reason) const;
   Status save_aside(const std::string& bytes, const std::string& stem, std::string* saved_as);
   Status write_backup_then_rename(const StateBytes& state, const std::string& temporary);
 
   Env& env_;
+  Handle root_;
   Open dir_;
   std::string id_;
   Open lock_file_;
@@ -99,7 +116,9 @@ class SessionStore {
   std::int64_t length_ = 0;         // where the next line goes
   std::int64_t synced_length_ = 0;  // everything before is durable
   bool needs_newline_ = false;
-  bool must_cut_ = false;  // bytes behind length_ are left over from a failed write
+  bool must_cut_ = false;   // bytes behind length_ are left over from a failed write
+  bool untrusted_ = false;  // a sync of the history failed: replace it before anything is written or synced
+  bool marked_ = false;     // and the marker says so
   std::string read_only_;
   std::map<std::string, FileInfo> seen_;  // state files as we left them
 };

@@ -10,7 +10,6 @@
 #include <atomic>
 #include <cassert>
 #include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <sstream>
 #include <thread>
@@ -21,27 +20,8 @@
 namespace sessiond {
 namespace {
 
-ErrorCode code_of(int reason) {
-  switch (reason) {
-    case ENOSPC:
-    case EDQUOT:
-    case EFBIG:
-      return ErrorCode::storage_full;
-    case ENOENT:
-      return ErrorCode::not_found;
-    case EEXIST:
-    case ENOTEMPTY:
-      return ErrorCode::already_exists;
-    default:
-      return ErrorCode::storage_error;
-  }
-}
-
 Error failure(std::string_view operation, std::string_view name, int reason = errno) {
-  return Error(code_of(reason),
-               printable(name) + ": " + std::string(operation) + ": " + std::strerror(reason))
-      .with("file", name)
-      .with("errno", reason);
+  return file_error(operation, name, reason);
 }
 
 // A name with a slash would be a path: the callers validate names, this only keeps a fault from doing harm.
