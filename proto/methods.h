@@ -4,6 +4,7 @@
 #include <span>
 
 #include "proto/methods_artifact.h"
+#include "proto/methods_bundle.h"
 #include "proto/methods_daemon.h"
 #include "proto/methods_keeping.h"
 #include "proto/methods_lifecycle.h"
@@ -14,7 +15,7 @@
 namespace sessiond {
 
 using AllMethods = JoinLists<DaemonMethods, RootMethods, ReadingMethods, LifecycleMethods, KeepingMethods,
-                             ArtifactMethods, WorkflowMethods>::type;
+                             BundleMethods, ArtifactMethods, WorkflowMethods>::type;
 
 // One entry per method of AllMethods, in its order.
 std::span<const MethodInfo> all_methods();

@@ -88,6 +88,8 @@ struct Kind {
   // or an older or foreign one. What is merely off is a warning; an error means that it cannot be understood.
   Result<Document> (*import)(const std::map<std::string, json::value>& files,
                              std::vector<Discrepancy>& warnings);
+  // The session's id as its document has it, if it has one.
+  std::optional<std::string> (*own_id)(const Document&);
   // Gives a copy of a session its own id.
   void (*rename)(Document&, std::string_view session_id);
   // True when a document of this kind refuses further changes.

@@ -175,6 +175,11 @@ Result<Document> import_files(const std::map<std::string, json::value>& files,
   return workflow_import(state->second, warnings);
 }
 
+std::optional<std::string> own_id(const Document& document) {
+  const std::string_view id = string_or(document, "session_id", "");
+  return id.empty() ? std::nullopt : std::optional<std::string>(id);
+}
+
 void rename(Document& document, std::string_view session_id) { document["session_id"] = session_id; }
 
 }  // namespace
@@ -184,6 +189,7 @@ const Kind& workflow_kind() {
   static constexpr Kind kind{.name = "workflow",
                              .files = files,
                              .import = import_files,
+                             .own_id = own_id,
                              .rename = rename,
                              .ended = workflow::ended,
                              .summary = workflow::summary,

@@ -100,6 +100,14 @@ void begin(For<SessionRestore>, Context&, const SessionRestore::Params&, const W
 void begin(For<SessionDelete>, Context&, const SessionDelete::Params&, const WriteOptions&,
            Done_<SessionDelete>);
 
+// In handlers_bundle.cc.
+void begin(For<SessionExport>, Context&, const SessionExport::Params&, const WriteOptions&,
+           Done_<SessionExport>);
+void begin(For<SessionImport>, Context&, const SessionImport::Params&, const WriteOptions&,
+           Done_<SessionImport>);
+void begin(For<SessionRecover>, Context&, const SessionRecover::Params&, const WriteOptions&,
+           Done_<SessionRecover>);
+
 // In handlers_artifact.cc.
 Change<ArtifactPut> change(For<ArtifactPut>, const View&, const Document&, const ArtifactPut::Params&,
                            const Moment&);

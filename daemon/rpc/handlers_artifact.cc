@@ -1,6 +1,5 @@
 // Handlers of methods_artifact.h.
-#include <sodium.h>
-
+#include "common/digest.h"
 #include "common/text.h"
 #include "common/utf8.h"
 #include "daemon/rpc/handlers.h"
@@ -12,32 +11,9 @@ namespace {
 
 constexpr std::size_t artifact_bytes_max = 64UL * 1024 * 1024;
 
-std::string sha256_hex(std::string_view bytes) {
-  unsigned char digest[crypto_hash_sha256_BYTES];
-  crypto_hash_sha256(digest, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
-  char text[crypto_hash_sha256_BYTES * 2 + 1];
-  sodium_bin2hex(text, sizeof text, digest, sizeof digest);
-  return text;
-}
-
-Result<std::string> from_base64(const std::string& text) {
-  std::string out(text.size(), '\0');
-  std::size_t length = 0;
-  const char* end = nullptr;
-  const int status = sodium_base642bin(reinterpret_cast<unsigned char*>(out.data()), out.size(), text.data(),
-                                       text.size(), "\r\n ", &length, &end, sodium_base64_VARIANT_ORIGINAL);
-  if (status != 0 || end != text.data() + text.size())
-    return Error(ErrorCode::invalid_params, "params.base64: not base64").with("field", "params.base64");
-  out.resize(length);
-  return out;
-}
-
-std::string to_base64(std::string_view bytes) {
-  std::string out(sodium_base64_encoded_len(bytes.size(), sodium_base64_VARIANT_ORIGINAL), '\0');
-  sodium_bin2base64(out.data(), out.size(), reinterpret_cast<const unsigned char*>(bytes.data()),
-                    bytes.size(), sodium_base64_VARIANT_ORIGINAL);
-  out.pop_back();  // the terminating zero
-  return out;
+Result<std::string> decode_base64(const std::string& text) {
+  if (std::optional<std::string> bytes = from_base64(text)) return std::move(*bytes);
+  return Error(ErrorCode::invalid_params, "params.base64: not base64").with("field", "params.base64");
 }
 
 Result<std::string> content_of(const ArtifactPut::Params& params) {
@@ -45,7 +21,7 @@ Result<std::string> content_of(const ArtifactPut::Params& params) {
     return Error(ErrorCode::invalid_params, "params: give either text or base64")
         .with("field", "params.text");
   if (params.text) return *params.text;
-  return from_base64(*params.base64);
+  return decode_base64(*params.base64);
 }
 
 Result<Open> open_directory(const View& view) {

@@ -128,7 +128,9 @@ Result<std::string> Batch::apply(const Command& command) {
   ++next.seq;
   ++next.revision;
   next.last_activity = format_rfc3339_millis(next.last_stamp);
-  next.meta = describe_meta(*place_.kind, next.document, state_.meta, next.last_activity, next.last_stamp);
+  json::object meta = state_.meta;
+  for (const auto& [name, value] : command.meta) meta[name] = value;
+  next.meta = describe_meta(*place_.kind, next.document, meta, next.last_activity, next.last_stamp);
 
   std::string reply;
   outcome.write_reply(make_envelope(place_, next, next.last_stamp), reply);

@@ -21,6 +21,7 @@ struct Command {
   std::string name;       // the method
   json::value arguments;  // as they were given, for the history
   WriteOptions options;
+  json::object meta;  // members to set in what the history keeps beside the document
   // Most commands are refused once the session has ended; a few make sense only then.
   bool allowed_when_ended = false;
   // Pure, on the strand. May be called on a document that is not published yet.

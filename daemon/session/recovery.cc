@@ -25,18 +25,6 @@ void add_warnings(std::vector<std::string>& out, const std::vector<Discrepancy>&
     out.push_back(problem.path.empty() ? problem.message : problem.path + ": " + problem.message);
 }
 
-// The document in the state files (or their backups); warnings collected.
-Result<Document> read_document(SessionStore& store, const Kind& kind, bool backups,
-                               std::vector<Discrepancy>& warnings) {
-  std::map<std::string, json::value> files;
-  for (const StateFile& file : kind.files) {
-    const std::string name = backups ? layout::backup_of(file.name) : std::string(file.name);
-    SESSIOND_ASSIGN(const std::string bytes, store.read_state(name));
-    SESSIOND_ASSIGN(files[std::string(file.name)], parse_state(file, bytes));
-  }
-  return kind.import(files, warnings);
-}
-
 TimePoint stamp_of(std::string_view text) {
   const auto parsed = parse_rfc3339(text);
   return parsed ? parsed->time : TimePoint{};
@@ -119,7 +107,7 @@ Status write_all_state(SessionStore& store, const Kind& kind, const Document& do
 std::optional<Document> valid_edit(SessionStore& store, const Kind& kind,
                                    std::vector<std::string>& warnings) {
   std::vector<Discrepancy> off;
-  Result<Document> edited = read_document(store, kind, false, off);
+  Result<Document> edited = read_state_document(store, kind, false, off);
   if (!edited) return std::nullopt;
   const std::vector<Discrepancy> problems = kind.check(*edited);
   if (has_errors(problems)) return std::nullopt;
@@ -217,11 +205,11 @@ Result<LoadedSession> load_from_files(SessionStore& store, const Kind& kind) {
   LoadedSession loaded;
   SessionState& next = loaded.state;
   std::vector<Discrepancy> warnings;
-  Result<Document> document = read_document(store, kind, false, warnings);
+  Result<Document> document = read_state_document(store, kind, false, warnings);
   if (!document) {
     const std::string why = document.error().message;
     warnings.clear();
-    document = read_document(store, kind, true, warnings);
+    document = read_state_document(store, kind, true, warnings);
     if (!document) return level_3(store, why);
     loaded.report = report_level_1("backup", 0, "the last state update",
                                    "Session state recovered from backup. Last state update may be lost.");
@@ -235,6 +223,26 @@ Result<LoadedSession> load_from_files(SessionStore& store, const Kind& kind) {
 }
 
 }  // namespace
+
+Result<Document> read_state_document(SessionStore& store, const Kind& kind, bool backups,
+                                     std::vector<Discrepancy>& warnings) {
+  std::map<std::string, json::value> files;
+  for (const StateFile& file : kind.files) {
+    const std::string name = backups ? layout::backup_of(file.name) : std::string(file.name);
+    SESSIOND_ASSIGN(const std::string bytes, store.read_state(name));
+    SESSIOND_ASSIGN(files[std::string(file.name)], parse_state(file, bytes));
+  }
+  return kind.import(files, warnings);
+}
+
+Status append_recovery(SessionStore& store, const Kind& kind, SessionState& state, Document document,
+                       const RecoveryReport& report, TimePoint now) {
+  state.document = std::move(document);
+  ++state.revision;
+  state.base = 0;  // the line carries the whole document: what came before may not lead to it
+  SESSIOND_TRY(append_line(store, kind, state, state.document, "session.recover", report.to_json(), now));
+  return write_all_state(store, kind, state.document);
+}
 
 json::object RecoveryReport::to_json() const {
   return {{"level", level}, {"source", source}, {"revision", revision}, {"lost", lost}, {"message", message}};

@@ -42,6 +42,14 @@ Result<LoadedSession> load_session(SessionStore& store, const Kind& kind, TimePo
 // `external.edit`, one that is not goes to quarantine. True when `state` was changed.
 Result<bool> accept_edits(SessionStore& store, const Kind& kind, SessionState& state, TimePoint now);
 
+// The document in the state files, or in their backups.
+Result<Document> read_state_document(SessionStore& store, const Kind& kind, bool backups,
+                                     std::vector<Discrepancy>& warnings);
+
+// Goes on with `document` as a new revision after a recovery that somebody asked for.
+Status append_recovery(SessionStore& store, const Kind& kind, SessionState& state, Document document,
+                       const RecoveryReport& report, TimePoint now);
+
 // The first line of a session that was found without a history: its document as it is, revision 1.
 Status append_adoption(SessionStore& store, const Kind& kind, SessionState& state, TimePoint now);
 

@@ -178,7 +178,7 @@ void Registry::touch(Entry& entry) {
     --at;
     Entry& old = **at;
     // Only the registry holds it: nobody reads, nothing waits, nothing runs.
-    if (old.session.use_count() > 1 || &old == &entry) continue;
+    if (old.session.use_count() > 1 || &old == &entry || old.session->must_keep()) continue;
     old.session.reset();
     old.in_recent = false;
     at = recent_.erase(at);
@@ -242,6 +242,26 @@ Result<std::shared_ptr<Session>> Registry::create(const Kind& kind,
   SESSIOND_TRY(SessionStore::create(services_.env, root->dir.get(), id, build_history_line(line), state));
   const std::lock_guard lock(mutex_);
   add_entry(*root, FoundSession{id, brief_of_meta(line.meta, 1)}, false);
+  return session_of(*entries_.at({root->name, id}));
+}
+
+Result<std::shared_ptr<Session>> Registry::create_from(const Kind& kind,
+                                                       const std::optional<std::string>& root_name,
+                                                       const std::string& id, const Bundle& bundle,
+                                                       const Viewer& viewer) {
+  SESSIOND_TRY(layout::check_session_id(id));
+  Root* root = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    SESSIOND_ASSIGN(root, find_root(root_name, kind));
+  }
+  SESSIOND_TRY(SessionStore::create(services_.env, root->dir.get(), id, bundle.history, bundle.files));
+  std::optional<FoundSession> found =
+      examine_directory(services_.env, root->dir.get(), id, kind, services_.clock.now());
+  if (!found) return Error(ErrorCode::damaged, "the imported session cannot be read");
+  if (viewer.uid >= 0) found->brief.owner_uid = viewer.uid;
+  const std::lock_guard lock(mutex_);
+  add_entry(*root, std::move(*found), false);
   return session_of(*entries_.at({root->name, id}));
 }
 

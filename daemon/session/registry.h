@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "daemon/config.h"
+#include "daemon/session/bundle.h"
 #include "daemon/session/root.h"
 #include "daemon/session/scan.h"
 #include "daemon/session/session.h"
@@ -73,6 +74,11 @@ class Registry {
   Result<std::shared_ptr<Session>> create(const Kind& kind, const std::optional<std::string>& root,
                                           const std::string& id, const Document& document, HistoryLine line,
                                           const Viewer& viewer);
+
+  // A new session with the files of a bundle.
+  Result<std::shared_ptr<Session>> create_from(const Kind& kind, const std::optional<std::string>& root,
+                                               const std::string& id, const Bundle& bundle,
+                                               const Viewer& viewer);
 
   // Called through Session::exclusively, so nothing else happens to the session meanwhile. They return where
   // the directory went.

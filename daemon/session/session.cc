@@ -164,6 +164,13 @@ Status Session::make_ready(SessionState& state) {
     return Error(ErrorCode::read_only, "session " + quoted(place_.id) + " is read-only: " + why)
         .next("session.recover makes it writable again");
   }
+  if (store_->has_history() && !store_->history_unchanged()) {
+    // Another program appended to the history, or replaced it.
+    SESSIOND_ASSIGN(LoadedSession loaded, load_session(*store_, *place_.kind, services_.clock.now()));
+    state = std::move(loaded.state);
+    publish(state);
+    if (!state.read_only.empty()) return Error(ErrorCode::read_only, state.read_only);
+  }
   if (!store_->has_history() || state.seq == 0) return adopt(state);
   SESSIOND_ASSIGN(const bool edited, accept_edits(*store_, *place_.kind, state, services_.clock.now()));
   if (edited) publish(state);

@@ -50,6 +50,9 @@ class Session : public std::enable_shared_from_this<Session> {
 
   // The newest published state; null until somebody loaded it.
   SnapshotPtr snapshot() const;
+  // True when only this object knows that its history cannot be trusted; it must stay in memory then. Only
+  // while nothing runs.
+  bool must_keep() const { return store_ != nullptr && store_->must_keep(); }
   // Calls `use` with the newest state: at once when it is loaded, else on the strand after loading.
   void look(std::function<void(Result<SnapshotPtr>)> use);
   void submit(Command command);

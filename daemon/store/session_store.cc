@@ -35,6 +35,18 @@ Status fill_directory(Env& env, Handle dir, std::string_view history, const std:
   return env.sync_dir(dir);
 }
 
+Status copy_bytes(Env& env, Handle from, Handle to, std::int64_t length) {
+  constexpr std::int64_t chunk = 1024L * 1024;
+  for (std::int64_t at = 0; at < length;) {
+    const auto size = static_cast<std::size_t>(std::min(chunk, length - at));
+    SESSIOND_ASSIGN(const std::string part, env.read(from, at, size));
+    if (part.empty()) return Error(ErrorCode::damaged, "history.jsonl: it became shorter while it was read");
+    SESSIOND_TRY(write_all(env, to, at, part));
+    at += static_cast<std::int64_t>(part.size());
+  }
+  return {};
+}
+
 bool missing(const Status& status) { return !status.ok() && status.error().code == ErrorCode::not_found; }
 
 bool no_exchange(const Status& status) {
@@ -256,14 +268,7 @@ Status SessionStore::replace_history() {
   Status removed = env_.unlink(dir_.get(), fresh);
   if (!removed && !missing(removed)) return removed;
   SESSIOND_ASSIGN(Open copy, own(env_, env_.create(dir_.get(), fresh)));
-  constexpr std::int64_t chunk = 1024L * 1024;
-  for (std::int64_t at = 0; at < length_;) {
-    const auto size = static_cast<std::size_t>(std::min(chunk, length_ - at));
-    SESSIOND_ASSIGN(const std::string part, env_.read(history_->handle(), at, size));
-    if (part.empty()) return Error(ErrorCode::damaged, "history.jsonl: it became shorter while it was read");
-    SESSIOND_TRY(write_all(env_, copy.get(), at, part));
-    at += static_cast<std::int64_t>(part.size());
-  }
+  SESSIOND_TRY(copy_bytes(env_, history_->handle(), copy.get(), length_));
   SESSIOND_TRY(env_.sync(copy.get()));
   SESSIOND_TRY(env_.rename_over(dir_.get(), fresh, std::string(layout::history)));
   SESSIOND_TRY(env_.sync_dir(dir_.get()));
@@ -273,6 +278,34 @@ Status SessionStore::replace_history() {
   // A marker that stays or comes back costs the next load a copy, nothing else.
   (void)env_.unlink(dir_.get(), std::string(layout::sync_failed)).ok();
   return {};
+}
+
+Status SessionStore::restart_history(std::int64_t keep) {
+  SESSIOND_TRY(quarantine_history());
+  length_ = keep;
+  needs_newline_ = false;
+  SESSIOND_TRY(replace_history());
+  read_only_.clear();
+  return {};
+}
+
+// Piece by piece, because a history may be large. A crash leaves a copy that is cut and an original that is
+// whole.
+Status SessionStore::quarantine_history() {
+  const std::string folder(layout::quarantine);
+  Status made = env_.mkdir(dir_.get(), folder);
+  if (!made && made.error().code != ErrorCode::already_exists) return made;
+  SESSIOND_ASSIGN(const Open dir, own(env_, env_.open_dir(dir_.get(), folder)));
+  SESSIOND_ASSIGN(const FileInfo info, env_.info(history_->handle()));
+  const std::string name =
+      std::string(layout::history) + "." + std::to_string(info.inode) + "." + std::to_string(info.size);
+  Status removed = env_.unlink(dir.get(), name);
+  if (!removed && !missing(removed)) return removed;
+  SESSIOND_ASSIGN(const Open copy, own(env_, env_.create(dir.get(), name)));
+  SESSIOND_TRY(copy_bytes(env_, history_->handle(), copy.get(), info.size));
+  SESSIOND_TRY(env_.sync(copy.get()));
+  SESSIOND_TRY(env_.sync_dir(dir.get()));
+  return env_.sync_dir(dir_.get());
 }
 
 Status SessionStore::write_state(const StateBytes& state) {

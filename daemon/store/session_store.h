@@ -70,6 +70,9 @@ class SessionStore {
   Status append(std::string_view lines, bool sync);
   // False when another program has appended to the history, cut it or replaced it: load again.
   bool history_unchanged();
+  // Keeps a copy of the whole file in quarantine/ and goes on with its first `keep` bytes, whatever is wrong
+  // with the rest.
+  Status restart_history(std::int64_t keep);
   // Not empty: why nothing can be written now.
   const std::string& read_only() const { return read_only_; }
   // True while nobody but this object knows that the history cannot be trusted: a sync failed, and not even
@@ -104,6 +107,7 @@ class SessionStore {
   Status repair(const std::string& reason);
   Status replace_history();
   Error unknown(const std::string& reason) const;
+  Status quarantine_history();
   Status save_aside(const std::string& bytes, const std::string& stem, std::string* saved_as);
   Status write_backup_then_rename(const StateBytes& state, const std::string& temporary);
 
