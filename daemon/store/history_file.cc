@@ -74,7 +74,7 @@ class BackwardLines {
 // Collects lines from the end until the base of the last one, and decides what is torn and what is damage.
 class TailReader {
  public:
-  TailReader(Env& env, Handle file, std::int64_t length) : lines_(env, file, length), length_(length) {
+  TailReader(Env& env, Handle file, std::int64_t length) : lines_(env, file, length) {
     tail_.good_length = length;
   }
 
@@ -163,7 +163,6 @@ class TailReader {
   }
 
   BackwardLines lines_;
-  std::int64_t length_;
   HistoryTail tail_;
   std::vector<HistoryLine> backwards_;  // newest first
 };
