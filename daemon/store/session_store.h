@@ -89,6 +89,7 @@ class SessionStore {
   Status repair(std::int64_t durable_length);
   Status replace_history(std::int64_t durable_length);
   Status save_aside(const std::string& bytes, const std::string& stem, std::string* saved_as);
+  Result<Open> open_temporary(const std::string& name);
   Status write_backup_then_rename(const StateBytes& state, const std::string& temporary);
 
   Env& env_;
