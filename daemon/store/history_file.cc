@@ -74,7 +74,7 @@ class BackwardLines {
 // Collects lines from the end until the base of the last one, and decides what is torn and what is damage.
 class TailReader {
  public:
-  TailReader(Env& env, Handle file, std::int64_t length) : lines_(env, file, length), length_(length) {
+  TailReader(Env& env, Handle file, std::int64_t length) : lines_(env, file, length) {
     tail_.good_length = length;
   }
 
@@ -163,7 +163,6 @@ class TailReader {
   }
 
   BackwardLines lines_;
-  std::int64_t length_;
   HistoryTail tail_;
   std::vector<HistoryLine> backwards_;  // newest first
 };
@@ -188,8 +187,7 @@ Result<std::optional<HistoryLine>> HistoryFile::last_line() const {
     SESSIOND_ASSIGN(const std::optional<BackwardLines::Line> line, lines.previous());
     if (!line) return std::optional<HistoryLine>();
     ReadLine read = read_history_line(line->text);
-    if (read.state == LineState::ours && line->terminated)
-      return std::optional<HistoryLine>(std::move(read.line));
+    if (read.state == LineState::ours) return std::optional<HistoryLine>(std::move(read.line));
   }
 }
 
