@@ -187,8 +187,7 @@ Result<std::optional<HistoryLine>> HistoryFile::last_line() const {
     SESSIOND_ASSIGN(const std::optional<BackwardLines::Line> line, lines.previous());
     if (!line) return std::optional<HistoryLine>();
     ReadLine read = read_history_line(line->text);
-    if (read.state == LineState::ours && line->terminated)
-      return std::optional<HistoryLine>(std::move(read.line));
+    if (read.state == LineState::ours) return std::optional<HistoryLine>(std::move(read.line));
   }
 }
 

@@ -44,7 +44,7 @@ class FaultRun {
     }
     const bool reached = faulty_.hits() > 0;
     faulty_.clear();
-    healthy_again(session);
+    healthy_again(session, true);
     CHECK_MESSAGE(order_.violations().empty(), (order_.violations().empty() ? "" : order_.violations()[0]));
     return reached;
   }
@@ -86,12 +86,13 @@ class FaultRun {
     if (!session.is_open() && !begin_again(session)) return;
     const std::size_t hits = faulty_.hits();
     const Status done = operation();
-    // Restarts in the middle of the trouble; two are enough, the crash test looks at every moment.
-    if (faulty_.hits() > hits && looked_++ < 2) explorer_.check_now(place(), sim_, model_);
+    // Restarts in the middle of the trouble; a few are enough, the crash test looks at every moment.
+    if (faulty_.hits() > hits && looked_++ < (fault_.reason == EIO ? 2 : 1))
+      explorer_.check_now(place(), sim_, model_);
     if (done) return;
     check_error(done.error());
     CHECK_MESSAGE(faulty_.hits() > hits, place() << ": fails without a fault: " << done.error().message);
-    if (!fault_.sticky) healthy_again(session);
+    if (!fault_.sticky) healthy_again(session, false);
   }
 
   bool begin_again(ModelSession& session) {
@@ -108,12 +109,12 @@ class FaultRun {
   }
 
   // Without a fault, the next change works.
-  void healthy_again(ModelSession& session) {
+  void healthy_again(ModelSession& session, bool look) {
     Status done;
     if (!session.is_open()) done = begin(session);
     if (done) done = session.commit(1);
     CHECK_MESSAGE(done.ok(), place() << ": the next change fails: " << (done ? "" : done.error().message));
-    explorer_.check_now(place(), sim_, model_);
+    if (look) explorer_.check_now(place(), sim_, model_);
   }
 
   Start start_;

@@ -5,10 +5,10 @@
 
 int main() {
   using namespace sessiond;
-  constexpr std::size_t states_max = SESSIOND_DEFAULT_STATES;
+  constexpr std::size_t states_max = 100'000;
   int survived = 0;
   for (const MutationName& mutant : mutations()) {
-    Explorer explorer(16, mutant.mutation);
+    Explorer explorer(6, mutant.mutation);
     for (std::uint64_t seed = 1; seed <= 3 && explorer.violation().empty(); ++seed)
       run_all_scenarios(explorer, seed, states_max);
     const bool found = !explorer.violation().empty();
