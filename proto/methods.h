@@ -5,6 +5,7 @@
 
 #include "proto/methods_artifact.h"
 #include "proto/methods_daemon.h"
+#include "proto/methods_essay.h"
 #include "proto/methods_keeping.h"
 #include "proto/methods_lifecycle.h"
 #include "proto/methods_reading.h"
@@ -14,7 +15,7 @@
 namespace sessiond {
 
 using AllMethods = JoinLists<DaemonMethods, RootMethods, ReadingMethods, LifecycleMethods, KeepingMethods,
-                             ArtifactMethods, WorkflowMethods>::type;
+                             ArtifactMethods, WorkflowMethods, EssayMethods>::type;
 
 // One entry per method of AllMethods, in its order.
 std::span<const MethodInfo> all_methods();

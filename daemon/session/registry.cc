@@ -218,6 +218,13 @@ Result<Root*> Registry::find_root(const std::optional<std::string>& name, const 
   return found->second.get();
 }
 
+Result<std::string> Registry::directory_for(const Kind& kind, const std::optional<std::string>& root,
+                                            const std::string& id) {
+  const std::lock_guard lock(mutex_);
+  SESSIOND_ASSIGN(const Root* found, find_root(root, kind));
+  return directory_of(*found, id, false);
+}
+
 Result<std::shared_ptr<Session>> Registry::create(const Kind& kind,
                                                   const std::optional<std::string>& root_name,
                                                   const std::string& id, const Document& document,

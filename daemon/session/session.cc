@@ -68,7 +68,9 @@ void Session::work_off(std::vector<Job>& jobs) {
   };
   for (Job& job : jobs) {
     if (Command* command = std::get_if<Command>(&job)) {
+      if (command->alone) flush();
       commands.push_back(command);
+      if (command->alone) flush();
       continue;
     }
     flush();
@@ -129,6 +131,11 @@ void Session::commit(const std::vector<Command*>& commands) {
     return stage_artifacts(*store_, files, pending);
   };
   Batch batch(place_, std::move(state), store_->synced_length(), services_.clock.now(), replies_, stage);
+  Artifacts artifacts;
+  if (commands.front()->alone) {
+    artifacts = view_artifacts(services_.env, store_->dir(), place_.directory);
+    batch.use_artifacts(artifacts);
+  }
   for (Command* command : commands) batch.add(*command);
   Status written;
   if (!batch.lines().empty()) written = store_->append(batch.lines(), batch.changed());
