@@ -6,6 +6,7 @@
 #include "proto/methods_artifact.h"
 #include "proto/methods_bundle.h"
 #include "proto/methods_daemon.h"
+#include "proto/methods_essay.h"
 #include "proto/methods_keeping.h"
 #include "proto/methods_lifecycle.h"
 #include "proto/methods_reading.h"
@@ -15,7 +16,7 @@
 namespace sessiond {
 
 using AllMethods = JoinLists<DaemonMethods, RootMethods, ReadingMethods, LifecycleMethods, KeepingMethods,
-                             BundleMethods, ArtifactMethods, WorkflowMethods>::type;
+                             BundleMethods, ArtifactMethods, WorkflowMethods, EssayMethods>::type;
 
 // One entry per method of AllMethods, in its order.
 std::span<const MethodInfo> all_methods();

@@ -16,6 +16,7 @@
 
 #include "common/result.h"
 #include "common/time.h"
+#include "daemon/kinds/artifacts.h"
 #include "proto/methods_lifecycle.h"
 
 namespace sessiond {
@@ -28,6 +29,8 @@ struct Moment {
   TimePoint now;
   std::string agent;
   std::string model;
+  // The session's files, for kinds whose commands depend on them; null while there are none.
+  const Artifacts* artifacts = nullptr;
 };
 
 // A change to an artifact file that belongs to the same commit. Recorded in the history and idempotent, so
@@ -110,6 +113,8 @@ struct Kind {
   // Upgrades an older form; the reply's message says what was upgraded. An error of code refused when there
   // is nothing to do.
   Result<Applied<MessageReply>> (*migrate)(const Document&, const Moment&);
+  // Rules that need the session's files; null for a kind whose document names none.
+  std::vector<Discrepancy> (*check_files)(const Document&, const Artifacts&) = nullptr;
 };
 
 }  // namespace sessiond

@@ -2,12 +2,13 @@
 
 #include <array>
 
+#include "daemon/kinds/essay.h"
 #include "daemon/kinds/workflow.h"
 
 namespace sessiond {
 
 std::span<const Kind* const> all_kinds() {
-  static const std::array<const Kind*, 1> kinds{&workflow_kind()};
+  static const std::array<const Kind*, 2> kinds{&workflow_kind(), &essay_kind()};
   return kinds;
 }
 

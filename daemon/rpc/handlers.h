@@ -72,7 +72,7 @@ Result<SessionGet::Reply> look(For<SessionGet>, const View&, const SessionGet::P
 Result<SessionGet::Reply> dig(For<SessionGet>, const View&, const SessionGet::Params&);
 bool must_dig(For<SessionGet>, const SessionGet::Params&);
 Result<SessionContext::Reply> look(For<SessionContext>, const View&, const SessionContext::Params&);
-Result<SessionValidate::Reply> look(For<SessionValidate>, const View&, const SessionValidate::Params&);
+Result<SessionValidate::Reply> dig(For<SessionValidate>, const View&, const SessionValidate::Params&);
 Result<SessionHistory::Reply> dig(For<SessionHistory>, const View&, const SessionHistory::Params&);
 Result<SessionDiff::Reply> dig(For<SessionDiff>, const View&, const SessionDiff::Params&);
 
@@ -128,6 +128,37 @@ Change<WorkflowRecordError> change(For<WorkflowRecordError>, const View&, const 
                                    const WorkflowRecordError::Params&, const Moment&);
 Result<WorkflowGetErrors::Reply> look(For<WorkflowGetErrors>, const View&, const WorkflowGetErrors::Params&);
 
+// In handlers_essay.cc.
+void begin(For<EssayCreate>, Context&, const EssayCreate::Params&, const WriteOptions&, Done_<EssayCreate>);
+Change<EssayCompleteThesis> change(For<EssayCompleteThesis>, const View&, const Document&,
+                                   const EssayCompleteThesis::Params&, const Moment&);
+Change<EssayCompleteOutline> change(For<EssayCompleteOutline>, const View&, const Document&,
+                                    const EssayCompleteOutline::Params&, const Moment&);
+Change<EssayStartSection> change(For<EssayStartSection>, const View&, const Document&,
+                                 const EssayStartSection::Params&, const Moment&);
+Change<EssayCompleteSection> change(For<EssayCompleteSection>, const View&, const Document&,
+                                    const EssayCompleteSection::Params&, const Moment&);
+Change<EssayApproveBirdsEye> change(For<EssayApproveBirdsEye>, const View&, const Document&,
+                                    const EssayApproveBirdsEye::Params&, const Moment&);
+Change<EssayPlanSection> change(For<EssayPlanSection>, const View&, const Document&,
+                                const EssayPlanSection::Params&, const Moment&);
+Change<EssayCompleteParagraph> change(For<EssayCompleteParagraph>, const View&, const Document&,
+                                      const EssayCompleteParagraph::Params&, const Moment&);
+Change<EssayCompleteDraft> change(For<EssayCompleteDraft>, const View&, const Document&,
+                                  const EssayCompleteDraft::Params&, const Moment&);
+Change<EssayFinish> change(For<EssayFinish>, const View&, const Document&, const EssayFinish::Params&,
+                           const Moment&);
+Change<EssayDeferVerification> change(For<EssayDeferVerification>, const View&, const Document&,
+                                      const EssayDeferVerification::Params&, const Moment&);
+Change<EssayResolveVerification> change(For<EssayResolveVerification>, const View&, const Document&,
+                                        const EssayResolveVerification::Params&, const Moment&);
+Change<EssayOverrideClaim> change(For<EssayOverrideClaim>, const View&, const Document&,
+                                  const EssayOverrideClaim::Params&, const Moment&);
+Change<EssayCalibrateVoice> change(For<EssayCalibrateVoice>, const View&, const Document&,
+                                   const EssayCalibrateVoice::Params&, const Moment&);
+Change<EssaySetPushback> change(For<EssaySetPushback>, const View&, const Document&,
+                                const EssaySetPushback::Params&, const Moment&);
+
 // Most changes are refused once a session has ended. Completing and migrating are for the kind to judge: a
 // legacy session may be complete without saying so.
 template <class M>
@@ -138,6 +169,14 @@ template <>
 inline constexpr bool allowed_when_ended<SessionComplete> = true;
 template <>
 inline constexpr bool allowed_when_ended<SessionMigrate> = true;
+template <>
+inline constexpr bool allowed_when_ended<SessionResume> = true;  // of an essay that was given up
+
+// Commands whose outcome depends on the files in the session's directory.
+template <class M>
+inline constexpr bool looks_at_files = M::name.starts_with("essay.");
+template <>
+inline constexpr bool looks_at_files<SessionResume> = true;
 
 // A change that looks at earlier revisions.
 template <class M>
@@ -157,6 +196,8 @@ void answer_guarded(const Done& done, Work work) {
 
 // The methods of one kind name it, so that they are refused on a session of another.
 template <class M>
-inline constexpr std::string_view only_kind = M::name.starts_with("workflow.") ? "workflow" : "";
+inline constexpr std::string_view only_kind = M::name.starts_with("workflow.") ? "workflow"
+                                              : M::name.starts_with("essay.")  ? "essay"
+                                                                               : "";
 
 }  // namespace sessiond

@@ -4,6 +4,7 @@
 #include "common/json_patch.h"
 #include "common/text.h"
 #include "daemon/rpc/handlers.h"
+#include "daemon/session/artifact_files.h"
 
 namespace sessiond {
 namespace {
@@ -115,11 +116,20 @@ Result<SessionContext::Reply> look(For<SessionContext>, const View& view, const 
   return reply;
 }
 
-Result<SessionValidate::Reply> look(For<SessionValidate>, const View& view, const SessionValidate::Params&) {
+Result<SessionValidate::Reply> dig(For<SessionValidate>, const View& view, const SessionValidate::Params&) {
   SessionValidate::Reply reply;
   reply.session = view.envelope();
   reply.valid = true;
-  for (Discrepancy& problem : view.kind().check(view.snapshot->document)) {
+  std::vector<Discrepancy> found = view.kind().check(view.snapshot->document);
+  if (view.kind().check_files != nullptr) {
+    const SessionPlace& place = view.session->place();
+    Env& env = view.session->env();
+    SESSIOND_ASSIGN(const Open dir, own(env, env.open_dir(place.root_handle, place.id)));
+    const Artifacts artifacts = view_artifacts(env, dir.get(), place.directory);
+    for (Discrepancy& one : view.kind().check_files(view.snapshot->document, artifacts))
+      found.push_back(std::move(one));
+  }
+  for (Discrepancy& problem : found) {
     const bool error = problem.severity == Discrepancy::Severity::error;
     reply.valid = reply.valid && !error;
     reply.discrepancies.push_back({error ? "error" : "warning", std::move(problem.rule),

@@ -154,6 +154,7 @@ Status change_session(Context& context, typename M::Params params, WriteOptions 
   command.options = std::move(options);
   command.allowed_when_ended = allowed_when_ended<M>;
   command.reads_history = reads_history<M>;
+  command.alone = looks_at_files<M>;
   command.apply = [session = std::weak_ptr(session), &services = context.services,
                    params = std::move(params)](const Document& document,
                                                const Moment& moment) -> Result<Outcome> {

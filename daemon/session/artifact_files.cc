@@ -9,6 +9,8 @@ namespace sessiond {
 namespace {
 
 constexpr std::string_view staged_prefix = ".stage-";
+// Largest artifact that a kind reads.
+constexpr std::size_t artifact_bytes_max = 64UL * 1024 * 1024;
 
 std::string text_of(const json::object& object, std::string_view name) {
   const json::value* value = object.if_contains(name);
@@ -94,6 +96,18 @@ Result<std::vector<Artifact>> list_artifacts(Env& env, Handle dir) {
     out.push_back({entry.name, info->size, format_rfc3339(modified)});
   }
   std::sort(out.begin(), out.end(), [](const Artifact& a, const Artifact& b) { return a.name < b.name; });
+  return out;
+}
+
+Artifacts view_artifacts(Env& env, Handle dir, std::string directory) {
+  Artifacts out;
+  out.directory = std::move(directory);
+  if (const Result<std::vector<Artifact>> there = list_artifacts(env, dir))
+    for (const Artifact& artifact : *there) {
+      const auto modified = parse_rfc3339(artifact.modified_at);
+      out.files[artifact.name] = {artifact.bytes, modified ? modified->time : TimePoint{}};
+    }
+  out.read = [&env, dir](const std::string& name) { return read_all(env, dir, name, artifact_bytes_max); };
   return out;
 }
 

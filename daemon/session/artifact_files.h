@@ -25,6 +25,9 @@ struct Artifact {
 // The artifacts of a session, by name; kept versions included, state files and hidden files not.
 Result<std::vector<Artifact>> list_artifacts(Env& env, Handle dir);
 
+// The same for a kind to look at. `dir` must stay open while it is used.
+Artifacts view_artifacts(Env& env, Handle dir, std::string directory);
+
 // Stages the content of writes and chooses the names of kept versions. `pending` is what earlier commands of
 // the same batch will do.
 Status stage_artifacts(SessionStore& store, std::vector<FileOp>& files, const std::vector<FileOp>& pending);

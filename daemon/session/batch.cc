@@ -129,8 +129,8 @@ Result<std::string> Batch::apply(const Command& command) {
     return has_ended(place_, place_.kind->summary(state_.document, now_).status);
   SessionState next = state_;
   next.last_stamp = std::max(now_, state_.last_stamp);
-  const Moment moment{next.last_stamp, command.options.agent.value_or(""),
-                      command.options.model.value_or("")};
+  const Moment moment{next.last_stamp, command.options.agent.value_or(""), command.options.model.value_or(""),
+                      artifacts_};
   Outcome outcome;
   json::array changes;
   SESSIOND_ASSIGN(next.document, next_document(command, moment, outcome, changes));

@@ -42,6 +42,8 @@ class Batch {
         stage_(std::move(stage)) {}
 
   void add(Command& command);
+  // For a command that looks at files; outlives the batch.
+  void use_artifacts(const Artifacts& artifacts) { artifacts_ = &artifacts; }
 
   struct Answer {
     Command* command;
@@ -70,6 +72,7 @@ class Batch {
   TimePoint now_;
   const std::map<std::string, std::string>& replies_;
   Stage stage_;
+  const Artifacts* artifacts_ = nullptr;
   std::string lines_;
   bool changed_ = false;
   std::vector<FileOp> files_;

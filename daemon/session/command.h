@@ -26,6 +26,8 @@ struct Command {
   bool allowed_when_ended = false;
   // It looks at earlier revisions, so those before it in the queue must be in the history.
   bool reads_history = false;
+  // Looks at the session's files: everything before it must be on disk, so it shares no batch.
+  bool alone = false;
   // Pure, on the strand. May be called on a document that is not published yet.
   std::function<Result<Outcome>(const Document&, const Moment&)> apply;
   // Called exactly once, on the strand: the text of the result, or the error. The change is durable by then.

@@ -233,6 +233,13 @@ Result<std::shared_ptr<Root>> Registry::find_root(const std::optional<std::strin
   return found->second;
 }
 
+Result<std::string> Registry::directory_for(const Kind& kind, const std::optional<std::string>& root,
+                                            const std::string& id) {
+  const std::lock_guard lock(mutex_);
+  SESSIOND_ASSIGN(const Root* found, find_root(root, kind));
+  return directory_of(*found, id, false);
+}
+
 Result<std::shared_ptr<Session>> Registry::create(const Kind& kind,
                                                   const std::optional<std::string>& root_name,
                                                   const std::string& id, const Document& document,

@@ -72,6 +72,9 @@ class Registry {
   Result<std::shared_ptr<Session>> find(std::string_view reference, const Viewer& viewer);
   ListPage list(const ListFilter& filter, const Viewer& viewer) const;
 
+  // Where a new session would be.
+  Result<std::string> directory_for(const Kind& kind, const std::optional<std::string>& root,
+                                    const std::string& id);
   // A new session; `line` carries the command for the history. Blocks until it is durable.
   Result<std::shared_ptr<Session>> create(const Kind& kind, const std::optional<std::string>& root,
                                           const std::string& id, const Document& document, HistoryLine line,

@@ -106,8 +106,9 @@ void Session::work_off() {
   };
   for (Job& job : working_) {
     if (Command* command = std::get_if<Command>(&job)) {
-      if (command->reads_history || commands.size() == batch_commands_max) flush();
+      if (command->reads_history || command->alone || commands.size() == batch_commands_max) flush();
       commands.push_back(command);
+      if (command->alone) flush();
       continue;
     }
     flush();
@@ -210,6 +211,11 @@ void Session::commit(const std::vector<Command*>& commands) {
     return stage_artifacts(*store_, files, pending);
   };
   Batch batch(place_, std::move(state), store_->synced_length(), services_.clock.now(), replies_, stage);
+  Artifacts there;
+  if (commands.front()->alone) {
+    there = view_artifacts(services_.env, store_->dir(), place_.directory);
+    batch.use_artifacts(there);
+  }
   for (Command* command : commands) batch.add(*command);
   json::array artifacts = describe_artifacts(batch.files());
   Status written;

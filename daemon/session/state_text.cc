@@ -2,6 +2,7 @@
 
 #include "common/json.h"
 #include "common/yaml.h"
+#include "common/yaml_writer.h"
 
 namespace sessiond {
 namespace {
@@ -12,15 +13,18 @@ const json::value& part_of(const Document& document, std::string_view member) {
   return part == nullptr ? none : *part;
 }
 
+std::string print_state(const StateFile& file, const json::value& part) {
+  return file.format == FileFormat::json ? to_pretty_json(part) + '\n' : to_yaml_text(part);
+}
+
 }  // namespace
 
 std::vector<StateBytes> render_state(const Kind& kind, const Document& document) {
   std::vector<StateBytes> out;
   for (const StateFile& file : kind.files) {
-    std::string bytes =
-        file.member.empty() ? to_pretty_json(document) : to_pretty_json(part_of(document, file.member));
-    bytes += '\n';
-    out.push_back({std::string(file.name), std::move(bytes)});
+    out.push_back({std::string(file.name), file.member.empty()
+                                               ? print_state(file, document)
+                                               : print_state(file, part_of(document, file.member))});
   }
   return out;
 }

@@ -1,0 +1,35 @@
+// What the Markdown files of an essay say: sections of an outline, progress of a draft, words, likeness. Pure
+// functions on text; any text is accepted.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sessiond::essay {
+
+struct OutlineSection {
+  std::string title;  // without "## "
+  std::string body;   // the lines below it
+};
+// One per heading of the second level. Headings inside fenced code do not count.
+std::vector<OutlineSection> outline_sections(std::string_view text);
+
+struct DraftSection {
+  std::string title;
+  std::int64_t paragraphs = 0;  // between blank lines
+  bool finished = false;        // "---" stands behind it
+};
+std::vector<DraftSection> draft_sections(std::string_view text);
+
+// Words that hold a letter or digit; marks of Markdown are none.
+std::int64_t count_words(std::string_view text);
+
+// How alike two texts are by the words they use, whatever their order, case and punctuation: 0 to 1.
+double likeness(std::string_view a, std::string_view b);
+
+// The essay that a draft amounts to: the rules between its sections left out.
+std::string assembled(std::string_view draft);
+
+}  // namespace sessiond::essay
