@@ -134,6 +134,13 @@ void move_paths(json::value& value, const std::string& from, const std::string& 
     value = to + std::string(text->subview(from.size()));
 }
 
+// A session is called as its directory.
+std::optional<std::string> own_id(const Document& document) {
+  const std::string_view directory = string_or(document, "session_dir", "");
+  const std::string_view name = directory.substr(directory.find_last_of('/') + 1);
+  return name.empty() ? std::nullopt : std::optional<std::string>(name);
+}
+
 void rename(Document& document, std::string_view session_id) {
   const std::string from(string_or(document, "session_dir", ""));
   const std::string to = from.substr(0, from.rfind('/') + 1) + std::string(session_id);

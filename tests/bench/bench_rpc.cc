@@ -26,13 +26,6 @@ struct Row {
   std::vector<Measured> ping;
 };
 
-double median(const std::vector<Measured>& rounds, double Measured::*figure) {
-  std::vector<double> values;
-  for (const Measured& round : rounds) values.push_back(round.*figure);
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
 int usage() {
   std::fprintf(stderr, "usage: bench_rpc [--seconds N] [--rounds N] [--json]\n");
   return 2;
@@ -58,24 +51,24 @@ void print_table(const std::vector<Row>& rows) {
   std::printf("%8s %6s %12s %14s %6s %16s %16s\n", "clients", "depth", "echo/s", "daemon.ping/s", "ratio",
               "echo CPU us/trip", "ping CPU us/trip");
   for (const Row& row : rows) {
-    const double echo = median(row.echo, &Measured::per_second);
-    const double ping = median(row.ping, &Measured::per_second);
-    std::printf("%8zu %6zu %12.0f %14.0f %6.2f %16.2f %16.2f\n", row.clients, row.depth, echo, ping,
-                ping / echo, median(row.echo, &Measured::cpu_us_per_trip),
-                median(row.ping, &Measured::cpu_us_per_trip));
+    const Measured echo = median_of(row.echo);
+    const Measured ping = median_of(row.ping);
+    std::printf("%8zu %6zu %12.0f %14.0f %6.2f %16.2f %16.2f\n", row.clients, row.depth, echo.per_second,
+                ping.per_second, ping.per_second / echo.per_second, echo.cpu_us_per_trip,
+                ping.cpu_us_per_trip);
   }
 }
 
 void print_json(const std::vector<Row>& rows) {
   std::printf("[");
   for (const Row& row : rows) {
-    const double echo = median(row.echo, &Measured::per_second);
-    const double ping = median(row.ping, &Measured::per_second);
+    const Measured echo = median_of(row.echo);
+    const Measured ping = median_of(row.ping);
     std::printf(
         "%s{\"clients\":%zu,\"depth\":%zu,\"echo_per_second\":%.0f,\"ping_per_second\":%.0f,\"ratio\":%.3f,"
         "\"echo_cpu_us\":%.3f,\"ping_cpu_us\":%.3f}",
-        &row == rows.data() ? "" : ",", row.clients, row.depth, echo, ping, ping / echo,
-        median(row.echo, &Measured::cpu_us_per_trip), median(row.ping, &Measured::cpu_us_per_trip));
+        &row == rows.data() ? "" : ",", row.clients, row.depth, echo.per_second, ping.per_second,
+        ping.per_second / echo.per_second, echo.cpu_us_per_trip, ping.cpu_us_per_trip);
   }
   std::printf("]\n");
 }
@@ -96,9 +89,10 @@ int run(int argc, char** argv) {
       settings.seconds * 1000 / 1.1 / 2 / settings.rounds / static_cast<double>(rows.size())));
   for (int round = 0; round < settings.rounds; ++round) {
     for (Row& row : rows) {
-      row.echo.push_back(measure({echo_socket, echo.pid(), echo_message, row.clients, row.depth}, slice));
-      row.ping.push_back(
-          measure({daemon.socket(), daemon.pid(), ping_message, row.clients, row.depth}, slice));
+      row.echo.push_back(
+          measure({echo_socket, echo.pid(), same_for_all(row.clients, echo_message), row.depth}, slice));
+      row.ping.push_back(measure(
+          {daemon.socket(), daemon.pid(), same_for_all(row.clients, ping_message), row.depth}, slice));
     }
   }
   if (settings.json)

@@ -10,7 +10,8 @@ namespace sessiond::test {
 std::string daemon_program() { return SESSIOND_DAEMON_PROGRAM; }
 std::string client_program() { return SESSIOND_CLIENT_PROGRAM; }
 
-DaemonFiles::DaemonFiles(const std::string& config) {
+DaemonFiles::DaemonFiles(const std::string& config, std::string state_dir)
+    : state_dir_(std::move(state_dir)) {
   // Others must be able to reach the socket where a test lets them in; the daemon guards its own directories.
   chmod(root().c_str(), 0755);
   write_file(config_file(), config);
@@ -23,7 +24,7 @@ std::vector<std::string> DaemonFiles::command(const std::vector<std::string>& mo
   return out;
 }
 
-TestDaemon::TestDaemon(const DaemonOptions& options) : files_(options.config) {
+TestDaemon::TestDaemon(const DaemonOptions& options) : files_(options.config, options.state_dir) {
   process_ = std::make_unique<Process>(ProcessOptions{.command = files_.command(),
                                                       .environment = options.environment,
                                                       .input = {},

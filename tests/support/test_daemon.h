@@ -17,21 +17,23 @@ struct DaemonOptions {
   std::string config;                              // text of its configuration file
   std::map<std::string, std::string> environment;  // as for a Process
   std::optional<std::size_t> open_files_max;
+  std::string state_dir;  // empty: one of its own, below /tmp
 };
 
 // The directory, the paths and the command line of a daemon, which may fail to start.
 class DaemonFiles {
  public:
-  explicit DaemonFiles(const std::string& config = "");
+  explicit DaemonFiles(const std::string& config = "", std::string state_dir = "");
 
   const std::string& root() const { return root_.path(); }
   std::string socket() const { return root_.file("run/sessiond.sock"); }
-  std::string state_dir() const { return root_.file("state"); }
+  std::string state_dir() const { return state_dir_.empty() ? root_.file("state") : state_dir_; }
   std::string config_file() const { return root_.file("sessiond.yaml"); }
   std::vector<std::string> command(const std::vector<std::string>& more = {}) const;
 
  private:
   TempDir root_;
+  std::string state_dir_;
 };
 
 class TestDaemon {
