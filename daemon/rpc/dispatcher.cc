@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "common/caught.h"
 #include "common/json.h"
 #include "common/log.h"
 #include "common/text.h"
@@ -106,6 +107,17 @@ Dispatcher::Dispatcher(Services& services) : services_(services) {
 }
 
 Done Dispatcher::handle(std::string_view frame, Caller& caller, std::string& out) {
+  const std::size_t before = out.size();
+  try {
+    return handle_frame(frame, caller, out);
+  } catch (...) {
+    out.resize(before);
+    refuse(caught_error(), out);
+    return Done::now;
+  }
+}
+
+Done Dispatcher::handle_frame(std::string_view frame, Caller& caller, std::string& out) {
   unsigned char buffer[parse_buffer_bytes];
   json::monotonic_resource memory(buffer, sizeof buffer);
   Result<json::value> message = parse_json(frame, &memory);
@@ -133,9 +145,8 @@ Done Dispatcher::handle_message(const json::value& message, Caller& caller, std:
   const auto found = table_.find(call.method);
   const Entry* entry = found == table_.end() ? nullptr : &found->second;
   if (entry != nullptr) ++services_.stats.by_method[entry->index];
-  Context context{services_, caller};
   const Result<Done> done =
-      entry == nullptr ? unknown_method(call.method) : entry->invoke(context, call, out, make_send);
+      entry == nullptr ? unknown_method(call.method) : invoke_guarded(*entry, call, caller, out, make_send);
   if (done) return *done;
   if (call.notification()) {
     // The specification forbids an answer, even to an error.
@@ -147,6 +158,19 @@ Done Dispatcher::handle_message(const json::value& message, Caller& caller, std:
   if (entry != nullptr) access = entry->access;
   spell_error(services_, call.id, done.error(), access, out);
   return Done::now;
+}
+
+// An exception before the reply was promised to come later; after that the replier answers it.
+Result<Done> Dispatcher::invoke_guarded(const Entry& entry, const Call& call, Caller& caller,
+                                        std::string& out, const MakeSend& make_send) {
+  const std::size_t before = out.size();
+  try {
+    Context context{services_, caller};
+    return entry.invoke(context, call, out, make_send);
+  } catch (...) {
+    out.resize(before);
+    return caught_error();
+  }
 }
 
 Done Dispatcher::handle_batch(const json::array& batch, Caller& caller, std::string& out) {

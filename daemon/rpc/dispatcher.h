@@ -2,7 +2,7 @@
 // the error; invoke.h takes a call to its handler. It knows no socket, so tests call it directly.
 //
 // handle() runs on the network thread. A frame is answered exactly once: at once, or later through the
-// caller.
+// caller. An exception in a handler is answered as `internal` and ends there.
 #pragma once
 
 #include <functional>
@@ -48,6 +48,9 @@ class Dispatcher {
   template <class... Methods>
   void add_all(MethodList<Methods...>);
 
+  Done handle_frame(std::string_view frame, Caller& caller, std::string& out);
+  Result<Done> invoke_guarded(const Entry& entry, const Call& call, Caller& caller, std::string& out,
+                              const MakeSend& make_send);
   Done handle_message(const json::value& message, Caller& caller, std::string& out,
                       const MakeSend& make_send);
   Done handle_batch(const json::array& batch, Caller& caller, std::string& out);

@@ -14,6 +14,7 @@
 #include <functional>
 #include <memory>
 
+#include "common/caught.h"
 #include "daemon/kinds/kind.h"
 #include "daemon/rpc/caller.h"
 #include "daemon/rpc/services.h"
@@ -137,6 +138,22 @@ template <>
 inline constexpr bool allowed_when_ended<SessionComplete> = true;
 template <>
 inline constexpr bool allowed_when_ended<SessionMigrate> = true;
+
+// A change that looks at earlier revisions.
+template <class M>
+inline constexpr bool reads_history = false;
+template <>
+inline constexpr bool reads_history<SessionRevert> = true;
+
+// For a handler that answers through `done` from a worker: an exception that leaves `work` is the answer.
+template <class Done, class Work>
+void answer_guarded(const Done& done, Work work) {
+  try {
+    work();
+  } catch (...) {
+    done(caught_error());
+  }
+}
 
 // The methods of one kind name it, so that they are refused on a session of another.
 template <class M>

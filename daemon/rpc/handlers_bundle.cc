@@ -235,7 +235,8 @@ void begin(For<SessionExport>, Context& context, const SessionExport::Params& pa
         done(snapshot ? export_session(services, *alive, **snapshot, params)
                       : Result<SessionExport::Reply>(snapshot.error()));
         return false;
-      });
+      },
+      [done](const Error& error) { done(error); });
 }
 
 void begin(For<SessionImport>, Context& context, const SessionImport::Params& params,
@@ -264,29 +265,31 @@ void begin(For<SessionRecover>, Context& context, const SessionRecover::Params& 
       services.registry.find(params.session_id, actor_of(context, options).viewer);
   if (!session) return done(session.error());
   const std::shared_ptr<Session> found = *session;
-  found->exclusively([&services, weak = std::weak_ptr(found), params,
-                      done](const Result<Session::SnapshotPtr>&) {
-    const std::shared_ptr<Session> alive = weak.lock();
-    const SessionPlace& place = alive->place();
-    Result<std::unique_ptr<SessionStore>> store =
-        SessionStore::open(alive->env(), place.root_handle, place.id);
-    Result<RecoveryReport> report =
-        store ? recover_session(**store, *place.kind, {params.from, params.directions}, services.clock.now())
-              : Result<RecoveryReport>(store.error());
-    if (!report) {
-      done(report.error());
-      return false;
-    }
-    alive->look([&services, weak, done, report = *report](Result<Session::SnapshotPtr> snapshot) {
-      if (!snapshot) return done(snapshot.error());
-      SessionRecover::Reply reply;
-      reply.session = make_envelope(weak.lock()->place(), **snapshot, services.clock.now());
-      reply.recovery = report.to_json();
-      reply.message = report.message;
-      done(reply);
-    });
-    return false;
-  });
+  found->exclusively(
+      [&services, weak = std::weak_ptr(found), params, done](const Result<Session::SnapshotPtr>& last) {
+        const std::shared_ptr<Session> alive = weak.lock();
+        const SessionPlace& place = alive->place();
+        Result<std::unique_ptr<SessionStore>> store =
+            SessionStore::open(alive->env(), place.root_handle, place.id);
+        Result<RecoveryReport> report =
+            store ? recover_session(**store, *place.kind, {params.from, params.directions, last.ok()},
+                                    services.clock.now())
+                  : Result<RecoveryReport>(store.error());
+        if (!report) {
+          done(report.error());
+          return false;
+        }
+        alive->look([&services, weak, done, report = *report](Result<Session::SnapshotPtr> snapshot) {
+          if (!snapshot) return done(snapshot.error());
+          SessionRecover::Reply reply;
+          reply.session = make_envelope(weak.lock()->place(), **snapshot, services.clock.now());
+          reply.recovery = report.to_json();
+          reply.message = report.message;
+          done(reply);
+        });
+        return false;
+      },
+      [done](const Error& error) { done(error); });
 }
 
 }  // namespace sessiond

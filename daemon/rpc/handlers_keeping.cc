@@ -1,6 +1,7 @@
 // Handlers of methods_keeping.h.
 #include "common/text.h"
 #include "common/uuid.h"
+#include "daemon/rpc/create_session.h"
 #include "daemon/rpc/handlers.h"
 
 namespace sessiond {
@@ -16,30 +17,78 @@ Error active(const SessionPlace& place, std::string_view status, std::string_vie
 
 // What archive, restore and delete share: find the session, wait until nothing else runs, move its directory.
 template <class M, class Move>
-void move_session(Context& context, const std::string& reference, Done_<M> done, Move move) {
+void move_session(Context& context, const std::string& reference, const WriteOptions& options, Done_<M> done,
+                  Move move) {
   Services& services = context.services;
   Result<std::shared_ptr<Session>> session = services.registry.find(reference, actor_of(context, {}).viewer);
   if (!session) return done(session.error());
   const std::shared_ptr<Session>& found = *session;
-  found->exclusively([&services, place = found->place(), done = std::move(done),
-                      move = std::move(move)](Result<Session::SnapshotPtr> state) {
-    Result<std::string> moved = move(services, place, state);
+  auto work = [&services, place = found->place(), wanted = options.if_revision, done,
+               move = std::move(move)](Result<Session::SnapshotPtr> state) {
+    if (wanted && state && (*state)->revision != *wanted) {
+      done(revision_conflict((*state)->revision, *wanted));
+      return false;
+    }
+    const Result<Registry::Moved> moved = move(services, place, state);
     if (!moved) {
       done(moved.error());
       return false;
     }
+    if (!moved->durable) {
+      done(Error(ErrorCode::outcome_unknown,
+                 "the session is in " + moved->directory +
+                     " but may not survive a power cut there: " + moved->durable.error().message)
+               .with("session_id", place.id));
+      return true;
+    }
     MovedReply reply;
     reply.session_id = place.id;
-    reply.directory = *moved;
-    reply.message = "The session is now in " + *moved + ".";
+    reply.directory = moved->directory;
+    reply.message = "The session is now in " + moved->directory + ".";
     done(reply);
     return true;
-  });
+  };
+  found->exclusively(std::move(work), [done](const Error& error) { done(error); });
 }
 
 bool paused_or_ended(const SessionPlace& place, const Snapshot& state, TimePoint now, std::string& status) {
   status = place.kind->summary(state.document, now).status;
   return place.kind->ended(state.document) || status == "paused" || status == "abandoned";
+}
+
+// On a worker.
+void fork_now(const View& view, const SessionFork::Params& params, const std::string& id, HistoryLine line,
+              const Viewer& viewer, const Done_<SessionFork>& done) {
+  Services& services = view.services;
+  const SessionPlace& from = view.session->place();
+  const Snapshot& now = *view.snapshot;
+  const std::int64_t revision = params.revision.value_or(now.revision);
+  Document document = now.document;
+  if (revision != now.revision) {
+    if (now.history == nullptr)
+      return done(Error(ErrorCode::not_found, "there is no revision " + std::to_string(revision)));
+    Result<HistoryFile::AtRevision> at = now.history->at_revision(revision, now.history_length);
+    if (!at) return done(at.error());
+    document = std::move(at->document);
+  }
+  from.kind->rename(document, id);
+  line.arguments = json::object{{"session_id", from.id}, {"revision", revision}};
+  MessageReply reply;
+  reply.message =
+      "Session " + id + " starts from revision " + std::to_string(revision) + " of " + from.id + ".";
+  Result<std::shared_ptr<Session>> made =
+      services.registry.create(*from.kind, from.root, id, document, line, viewer);
+  if (!made && made.error().code == ErrorCode::already_exists)
+    return answer_repeated(services, viewer, from.root + "/" + id, line, made.error(), std::move(reply),
+                           done);
+  if (!made) return done(made.error());
+  (*made)->look([&services, session = *made, done, reply](Result<Session::SnapshotPtr> fresh) mutable {
+    answer_guarded(done, [&] {
+      if (!fresh) return done(fresh.error());
+      reply.session = make_envelope(session->place(), **fresh, services.clock.now());
+      done(reply);
+    });
+  });
 }
 
 }  // namespace
@@ -73,50 +122,34 @@ void begin(For<SessionFork>, Context& context, const SessionFork::Params& params
   Result<std::shared_ptr<Session>> session = services.registry.find(params.session_id, actor.viewer);
   if (!session) return done(session.error());
   const std::shared_ptr<Session> source = *session;
-  source->look([&services, source, params, actor, done](Result<Session::SnapshotPtr> snapshot) {
+  const std::string id = params.new_session_id     ? *params.new_session_id
+                         : options.idempotency_key ? id_from_key(context, *options.idempotency_key)
+                                                   : make_uuid();
+  HistoryLine line;
+  line.command = SessionFork::name;
+  line.agent = actor.agent;
+  line.model = actor.model;
+  line.idempotency_key = options.idempotency_key;
+  source->look([&services, source, params, id, line, viewer = actor.viewer,
+                done](Result<Session::SnapshotPtr> snapshot) {
     if (!snapshot) return done(snapshot.error());
-    services.pool.post([&services, source, params, actor, done, state = *snapshot] {
-      const std::int64_t revision = params.revision.value_or(state->revision);
-      Document document = state->document;
-      if (revision != state->revision) {
-        if (state->history == nullptr)
-          return done(Error(ErrorCode::not_found, "there is no revision " + std::to_string(revision)));
-        Result<HistoryFile::AtRevision> at = state->history->at_revision(revision, state->history_length);
-        if (!at) return done(at.error());
-        document = std::move(at->document);
-      }
-      const Kind& kind = *source->place().kind;
-      const std::string id = params.new_session_id.value_or(make_uuid());
-      kind.rename(document, id);
-      HistoryLine line;
-      line.command = SessionFork::name;
-      line.arguments = json::object{{"session_id", source->place().id}, {"revision", revision}};
-      line.agent = actor.agent;
-      line.model = actor.model;
-      Result<std::shared_ptr<Session>> made =
-          services.registry.create(kind, source->place().root, id, document, line, actor.viewer);
-      if (!made) return done(made.error());
-      (*made)->look([&services, session = *made, done, revision,
-                     from = source->place().id](Result<Session::SnapshotPtr> fresh) {
-        if (!fresh) return done(fresh.error());
-        MessageReply reply;
-        reply.session = make_envelope(session->place(), **fresh, services.clock.now());
-        reply.message = "Session " + session->place().id + " starts from revision " +
-                        std::to_string(revision) + " of " + from + ".";
-        done(reply);
-      });
+    const View view{services, source, *snapshot};
+    services.pool.post([view, params, id, line, viewer, done] {
+      answer_guarded(done, [&] { fork_now(view, params, id, line, viewer, done); });
     });
   });
 }
 
-void begin(For<SessionArchive>, Context& context, const SessionArchive::Params& params, const WriteOptions&,
-           Done_<SessionArchive> done) {
+void begin(For<SessionArchive>, Context& context, const SessionArchive::Params& params,
+           const WriteOptions& options, Done_<SessionArchive> done) {
   move_session<SessionArchive>(
-      context, params.session_id, std::move(done),
+      context, params.session_id, options, std::move(done),
       [](Services& services, const SessionPlace& place,
-         const Result<Session::SnapshotPtr>& state) -> Result<std::string> {
+         const Result<Session::SnapshotPtr>& state) -> Result<Registry::Moved> {
         if (place.archived)
           return Error(ErrorCode::refused, "session " + quoted(place.id) + " is archived already");
+        // One that is damaged may be put away; of one that cannot be read just now nobody knows.
+        if (!state && state.error().code != ErrorCode::damaged) return state.error();
         std::string status;
         if (state && !paused_or_ended(place, **state, services.clock.now(), status))
           return active(place, status, "archived").next("pause, complete or abort it first");
@@ -124,11 +157,11 @@ void begin(For<SessionArchive>, Context& context, const SessionArchive::Params& 
       });
 }
 
-void begin(For<SessionRestore>, Context& context, const SessionRestore::Params& params, const WriteOptions&,
-           Done_<SessionRestore> done) {
-  move_session<SessionRestore>(context, params.session_id, std::move(done),
+void begin(For<SessionRestore>, Context& context, const SessionRestore::Params& params,
+           const WriteOptions& options, Done_<SessionRestore> done) {
+  move_session<SessionRestore>(context, params.session_id, options, std::move(done),
                                [](Services& services, const SessionPlace& place,
-                                  const Result<Session::SnapshotPtr>&) -> Result<std::string> {
+                                  const Result<Session::SnapshotPtr>&) -> Result<Registry::Moved> {
                                  if (!place.archived)
                                    return Error(ErrorCode::refused,
                                                 "session " + quoted(place.id) + " is not archived");
@@ -136,17 +169,18 @@ void begin(For<SessionRestore>, Context& context, const SessionRestore::Params& 
                                });
 }
 
-void begin(For<SessionDelete>, Context& context, const SessionDelete::Params& params, const WriteOptions&,
-           Done_<SessionDelete> done) {
+void begin(For<SessionDelete>, Context& context, const SessionDelete::Params& params,
+           const WriteOptions& options, Done_<SessionDelete> done) {
   if (params.confirm != params.session_id)
     return done(Error(ErrorCode::invalid_params, "params.confirm: expected " + quoted(params.session_id) +
                                                      " again, got " + quoted(params.confirm))
                     .with("field", "params.confirm"));
   move_session<SessionDelete>(
-      context, params.session_id, std::move(done),
+      context, params.session_id, options, std::move(done),
       [](Services& services, const SessionPlace& place,
-         const Result<Session::SnapshotPtr>& state) -> Result<std::string> {
-        if (!place.archived && state && !place.kind->ended((*state)->document))
+         const Result<Session::SnapshotPtr>& state) -> Result<Registry::Moved> {
+        if (!place.archived && !state) return state.error();
+        if (!place.archived && !place.kind->ended((*state)->document))
           return active(place, place.kind->summary((*state)->document, services.clock.now()).status,
                         "deleted");
         return services.registry.remove(place);

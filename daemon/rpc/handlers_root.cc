@@ -32,6 +32,11 @@ Status check_owner(const Context& context) {
   return Error(ErrorCode::access_denied, "only the daemon's own user may change roots");
 }
 
+template <class Done, class Work>
+void work(Services& services, const Done& done, Work job) {
+  services.pool.post([done, job = std::move(job)] { answer_guarded(done, job); });
+}
+
 }  // namespace
 
 Result<RootList::Reply> run(For<RootList>, Context& context, const RootList::Params&) {
@@ -44,7 +49,7 @@ void begin(For<RootAdd>, Context& context, const RootAdd::Params& params, const 
            Done_<RootAdd> done) {
   if (Status allowed = check_owner(context); !allowed) return done(allowed.error());
   Services& services = context.services;
-  services.pool.post([&services, params, done] {
+  work(services, done, [&services, params, done] {
     const Result<const Kind*> kind = known_kind(params.kind);
     if (!kind) return done(kind.error());
     const Result<RootInfo> added = services.registry.add_root(params.path, **kind, params.name);
@@ -56,7 +61,7 @@ void begin(For<RootRemove>, Context& context, const RootRemove::Params& params, 
            Done_<RootRemove> done) {
   if (Status allowed = check_owner(context); !allowed) return done(allowed.error());
   Services& services = context.services;
-  services.pool.post([&services, params, done] {
+  work(services, done, [&services, params, done] {
     if (Status removed = services.registry.remove_root(params.name); !removed) return done(removed.error());
     RootRemove::Reply reply;
     reply.name = params.name;
@@ -68,7 +73,7 @@ void begin(For<RootRemove>, Context& context, const RootRemove::Params& params, 
 void begin(For<RootScan>, Context& context, const RootScan::Params& params, const WriteOptions&,
            Done_<RootScan> done) {
   Services& services = context.services;
-  services.pool.post([&services, params, done] {
+  work(services, done, [&services, params, done] {
     const Result<RootInfo> scanned = services.registry.scan(params.name);
     done(scanned ? Result<RootItem>(to_item(*scanned)) : Result<RootItem>(scanned.error()));
   });

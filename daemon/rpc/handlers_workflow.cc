@@ -9,7 +9,9 @@ namespace sessiond {
 
 void begin(For<WorkflowCreate>, Context& context, const WorkflowCreate::Params& params,
            const WriteOptions& options, Done_<WorkflowCreate> done) {
-  const std::string id = params.session_id.value_or(make_uuid());
+  const std::string id = params.session_id         ? *params.session_id
+                         : options.idempotency_key ? id_from_key(context, *options.idempotency_key)
+                                                   : make_uuid();
   create_session<WorkflowCreate>(
       context, options, workflow_kind(), params.root, id, encode(params),
       [id, params](const Moment& moment) { return workflow::create(id, params, moment); }, std::move(done));

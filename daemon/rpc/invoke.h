@@ -2,13 +2,16 @@
 // reply.
 #pragma once
 
+#include "common/caught.h"
+#include "common/log.h"
 #include "daemon/rpc/dispatcher.h"
 #include "daemon/rpc/handlers.h"
 #include "proto/message.h"
 
 namespace sessiond {
 
-// Spells the reply to one call whenever it is ready. Copyable, usable on any thread, answers once.
+// Spells the reply to one call whenever it is ready. Copyable, usable on any thread, answers once and never
+// throws: a reply that cannot be spelled becomes an error.
 class Replier {
  public:
   Replier(Services& services, const Call& call, Access access, Dispatcher::Send send)
@@ -19,28 +22,46 @@ class Replier {
         method_(call.method),
         send_(std::move(send)) {}
 
-  void result(std::string_view text) const {
-    std::string out;
-    if (!notification_) {
-      begin_result(out, &id_);
-      out += text;
-      end_reply(out);
-    }
-    send_(std::move(out));
+  void result(std::string_view text) const noexcept {
+    guard([&] {
+      std::string out;
+      if (!notification_) {
+        begin_result(out, &id_);
+        out += text;
+        end_reply(out);
+      }
+      send_(std::move(out));
+    });
   }
 
-  void error(const Error& error) const {
-    std::string out;
-    spell_error(*services_, notification_ ? nullptr : &id_, error, access_, out);
-    send_(notification_ ? std::string() : std::move(out));
+  void error(const Error& error) const noexcept {
+    try {
+      std::string out;
+      spell_error(*services_, notification_ ? nullptr : &id_, error, access_, out);
+      send_(notification_ ? std::string() : std::move(out));
+    } catch (...) {
+      log::error("a request stays without an answer");
+    }
+  }
+
+  // Does `work`; an exception that leaves it is the answer.
+  template <class Work>
+  void guard(Work work) const noexcept {
+    try {
+      work();
+    } catch (...) {
+      error(caught_error());
+    }
   }
 
   template <class M>
-  void reply(const Result<typename M::Reply>& result_or_error) const {
+  void reply(const Result<typename M::Reply>& result_or_error) const noexcept {
     if (!result_or_error) return error(result_or_error.error());
-    std::string text;
-    Codec<typename M::Reply>::write(*result_or_error, text);
-    result(text);
+    guard([&] {
+      std::string text;
+      Codec<typename M::Reply>::write(*result_or_error, text);
+      result(text);
+    });
   }
 
  private:
@@ -102,13 +123,18 @@ Status read_session(Context& context, typename M::Params params, Replier replier
   const bool blocking = digs<M>(params);
   auto use = [session, &services, params = std::move(params), replier = std::move(replier),
               blocking](Result<std::shared_ptr<const Snapshot>> snapshot) {
+    (void)blocking;  // only some methods look at it
     if (!snapshot) return replier.error(snapshot.error());
-    const View view{services, session, std::move(*snapshot)};
-    if constexpr (Digs<M>) {
-      if (blocking)
-        return services.pool.post([view, params, replier] { replier.reply<M>(dig(For<M>{}, view, params)); });
-    }
-    if constexpr (Looks<M>) replier.reply<M>(look(For<M>{}, view, params));
+    replier.guard([&] {
+      const View view{services, session, std::move(*snapshot)};
+      if constexpr (Digs<M>) {
+        if (blocking)
+          return services.pool.post([view, params, replier] {
+            replier.guard([&] { replier.reply<M>(dig(For<M>{}, view, params)); });
+          });
+      }
+      if constexpr (Looks<M>) replier.reply<M>(look(For<M>{}, view, params));
+    });
   };
   session->look(std::move(use));
   return {};
@@ -128,6 +154,7 @@ Status change_session(Context& context, typename M::Params params, WriteOptions 
   command.arguments = arguments;
   command.options = std::move(options);
   command.allowed_when_ended = allowed_when_ended<M>;
+  command.reads_history = reads_history<M>;
   command.apply = [session = std::weak_ptr(session), &services = context.services,
                    params = std::move(params)](const Document& document,
                                                const Moment& moment) -> Result<Outcome> {
@@ -205,15 +232,17 @@ Result<Done> invoke(Context& context, const Call& call, std::string& out,
     }
     Replier replier(context.services, call, M::access, make_send());
     // From here on the reply goes through the replier, an error included: make_send was used up.
-    Status started;
-    if constexpr (Changes<M>)
-      started = change_session<M>(context, std::move(params), std::move(options), *given, replier);
-    else if constexpr (Begins<M>)
-      begin(For<M>{}, context, params, options,
-            [replier](Result<typename M::Reply> reply) { replier.template reply<M>(reply); });
-    else
-      started = read_session<M>(context, std::move(params), replier);
-    if (!started) replier.error(started.error());
+    replier.guard([&] {
+      Status started;
+      if constexpr (Changes<M>)
+        started = change_session<M>(context, std::move(params), std::move(options), *given, replier);
+      else if constexpr (Begins<M>)
+        begin(For<M>{}, context, params, options,
+              [replier](Result<typename M::Reply> reply) { replier.template reply<M>(reply); });
+      else
+        started = read_session<M>(context, std::move(params), replier);
+      if (!started) replier.error(started.error());
+    });
     return Done::later;
   }
 }

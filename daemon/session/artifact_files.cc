@@ -15,18 +15,21 @@ std::string text_of(const json::object& object, std::string_view name) {
   return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
 }
 
-// The highest kept version of `name`, on disk or to come.
-int highest_version(const std::vector<Artifact>& there, const std::vector<FileOp>& pending,
+// The highest kept version of `name`, on disk (whatever it is that has the name) or to come.
+int highest_version(const std::vector<DirEntry>& there, const std::vector<FileOp>& pending,
                     const std::string& name) {
   int highest = 0;
-  for (const Artifact& artifact : there)
-    highest = std::max(highest, layout::version_of(name, artifact.name).value_or(0));
+  for (const DirEntry& entry : there)
+    highest = std::max(highest, layout::version_of(name, entry.name).value_or(0));
   for (const FileOp& op : pending) highest = std::max(highest, layout::version_of(name, op.to).value_or(0));
   return highest;
 }
 
-Status stage_content(SessionStore& store, FileOp& op) {
-  op.staged = std::string(staged_prefix) + state_hash(op.name + '\0' + op.bytes);
+// The name of a staged file is never used again by a later commit: doing an old one again after a crash must
+// not find the content of one that did not happen.
+Status stage_content(SessionStore& store, FileOp& op, std::size_t number) {
+  const std::string commit = std::to_string(store.length()) + "." + std::to_string(number);
+  op.staged = std::string(staged_prefix) + state_hash(commit + '\0' + op.name + '\0' + op.bytes);
   Env& env = store.env();
   SESSIOND_ASSIGN(const Open file, own(env, env.open_or_create(store.dir(), op.staged)));
   SESSIOND_TRY(write_all(env, file.get(), 0, op.bytes));
@@ -46,10 +49,18 @@ std::uint64_t inode_of(SessionStore& store, const std::vector<FileOp>& pending, 
   return inode;
 }
 
-// True when the operation needs nothing any more.
+// True when the operation needs nothing any more: its source is gone.
 bool done_already(const Status& status) {
-  return !status.ok() &&
-         (status.error().code == ErrorCode::not_found || status.error().code == ErrorCode::already_exists);
+  return !status.ok() && status.error().code == ErrorCode::not_found;
+}
+
+// Somebody may have taken the name since it was chosen: the next free one will do.
+Status archive_as(SessionStore& store, const std::string& name, const std::string& to) {
+  Status status = store.env().rename_new(store.dir(), name, store.dir(), to);
+  if (status || status.error().code != ErrorCode::already_exists) return status;
+  SESSIOND_ASSIGN(const std::vector<DirEntry> there, store.env().list(store.dir()));
+  const std::string next = layout::version_name(name, highest_version(there, {}, name) + 1);
+  return store.env().rename_new(store.dir(), name, store.dir(), next);
 }
 
 // An archived name may have a new file by now, which must stay: only the recorded file is moved.
@@ -66,7 +77,7 @@ Status redo(SessionStore& store, const json::object& recorded) {
   if (action == "write")
     status = store.env().rename_over(store.dir(), text_of(recorded, "staged"), name);
   else if (action == "archive" && still_there(store, recorded, name))
-    status = store.env().rename_new(store.dir(), name, store.dir(), text_of(recorded, "to"));
+    status = archive_as(store, name, text_of(recorded, "to"));
   return done_already(status) ? Status() : std::move(status);
 }
 
@@ -76,7 +87,7 @@ Result<std::vector<Artifact>> list_artifacts(Env& env, Handle dir) {
   SESSIOND_ASSIGN(const std::vector<DirEntry> entries, env.list(dir));
   std::vector<Artifact> out;
   for (const DirEntry& entry : entries) {
-    if (entry.type != FileInfo::Type::file || !layout::check_artifact_name(entry.name)) continue;
+    if (entry.type != FileInfo::Type::file || !layout::is_artifact(entry.name)) continue;
     const Result<FileInfo> info = env.stat(dir, entry.name);
     if (!info) continue;
     const TimePoint modified(std::chrono::duration_cast<Millis>(std::chrono::nanoseconds(info->mtime_ns)));
@@ -87,18 +98,19 @@ Result<std::vector<Artifact>> list_artifacts(Env& env, Handle dir) {
 }
 
 Status stage_artifacts(SessionStore& store, std::vector<FileOp>& files, const std::vector<FileOp>& pending) {
-  SESSIOND_ASSIGN(const std::vector<Artifact> there, list_artifacts(store.env(), store.dir()));
+  SESSIOND_ASSIGN(const std::vector<DirEntry> there, store.env().list(store.dir()));
   for (FileOp& op : files)
     if (op.action == FileOp::Action::archive) op.inode = inode_of(store, pending, op.name);
   std::erase_if(files,
                 [](const FileOp& op) { return op.action == FileOp::Action::archive && op.inode == 0; });
   bool staged = false;
+  std::size_t number = pending.size();
   for (FileOp& op : files) {
     if (op.action == FileOp::Action::archive) {
       if (op.to.empty()) op.to = layout::version_name(op.name, highest_version(there, pending, op.name) + 1);
       continue;
     }
-    SESSIOND_TRY(stage_content(store, op));
+    SESSIOND_TRY(stage_content(store, op, number++));
     staged = true;
   }
   // The names of the staged files must survive together with the line that speaks of them.

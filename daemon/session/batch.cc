@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "common/caught.h"
 #include "common/json_patch.h"
 #include "common/text.h"
 #include "daemon/session/artifact_files.h"
@@ -14,13 +15,6 @@ namespace {
 
 // A failure line keeps this much of its arguments: enough to see what was tried.
 constexpr std::size_t failure_arguments_bytes_max = 4 * 1024;
-
-Error conflict(const SessionState& state, std::int64_t wanted) {
-  return Error(ErrorCode::revision_conflict, "the session is at revision " + std::to_string(state.revision) +
-                                                 ", not at " + std::to_string(wanted))
-      .with("revision", state.revision)
-      .next("read the session again and decide anew");
-}
 
 Error has_ended(const SessionPlace& place, const std::string& status) {
   return Error(ErrorCode::refused,
@@ -59,6 +53,13 @@ HistoryLine start_line(const Command& command, const SessionState& state, std::i
 
 }  // namespace
 
+Error revision_conflict(std::int64_t revision, std::int64_t wanted) {
+  return Error(ErrorCode::revision_conflict, "the session is at revision " + std::to_string(revision) +
+                                                 ", not at " + std::to_string(wanted))
+      .with("revision", revision)
+      .next("read the session again and decide anew");
+}
+
 Envelope make_envelope(const SessionPlace& place, const SessionState& state, TimePoint now) {
   const Summary summary = place.kind->summary(state.document, now);
   Envelope envelope;
@@ -88,7 +89,7 @@ void Batch::add(Command& command) {
       return;
     }
   }
-  Result<std::string> reply = apply(command);
+  Result<std::string> reply = apply_guarded(command);
   if (reply)
     changed_ = true;
   else
@@ -111,10 +112,19 @@ Result<Document> Batch::next_document(const Command& command, const Moment& mome
   return std::move(rebuilt.get_object());
 }
 
+// A fault in a kind ends the command, not the batch.
+Result<std::string> Batch::apply_guarded(const Command& command) {
+  try {
+    return apply(command);
+  } catch (...) {
+    return caught_error();
+  }
+}
+
 Result<std::string> Batch::apply(const Command& command) {
   const auto started = std::chrono::steady_clock::now();
   if (command.options.if_revision && *command.options.if_revision != state_.revision)
-    return conflict(state_, *command.options.if_revision);
+    return revision_conflict(state_.revision, *command.options.if_revision);
   if (!command.allowed_when_ended && place_.kind->ended(state_.document))
     return has_ended(place_, place_.kind->summary(state_.document, now_).status);
   SessionState next = state_;
@@ -138,8 +148,13 @@ Result<std::string> Batch::apply(const Command& command) {
   line.changes = std::move(changes);
   line.artifacts = describe_artifacts(outcome.files);
   line.meta = next.meta;
-  for (const StateBytes& file : render_state(*place_.kind, next.document))
+  for (const StateBytes& file : render_state(*place_.kind, next.document)) {
+    if (file.bytes.size() > SessionStore::state_bytes_max)
+      return Error(ErrorCode::limit_exceeded, file.name + " would be larger than " +
+                                                  std::to_string(SessionStore::state_bytes_max) + " bytes")
+          .next("keep large texts in artifacts");
     line.files[file.name] = state_hash(file.bytes);
+  }
   line.idempotency_key = command.options.idempotency_key;
   if (line.idempotency_key) line.reply = reply;
   if (next.base == 0 || next.seq - next.base >= snapshot_interval) {
@@ -151,7 +166,8 @@ Result<std::string> Batch::apply(const Command& command) {
   // What cannot be read again is never written.
   if (read_history_line(std::string_view(text).substr(0, text.size() - 1)).state != LineState::ours)
     return Error(ErrorCode::internal, "the line of " + command.name + " cannot be read back");
-  lines_ += text;
+  files_.reserve(files_.size() + outcome.files.size());
+  lines_ += text;  // the last step that can fail: all or nothing
   std::move(outcome.files.begin(), outcome.files.end(), std::back_inserter(files_));
   state_ = std::move(next);
   return reply;

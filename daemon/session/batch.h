@@ -23,6 +23,8 @@ struct SessionPlace {
 
 Envelope make_envelope(const SessionPlace& place, const SessionState& state, TimePoint now);
 
+Error revision_conflict(std::int64_t revision, std::int64_t wanted);
+
 class Batch {
  public:
   // Prepares the artifact files of one command, given those of the commands before it.
@@ -55,6 +57,7 @@ class Batch {
 
  private:
   // The reply's text.
+  Result<std::string> apply_guarded(const Command& command);
   Result<std::string> apply(const Command& command);
   Result<Document> next_document(const Command& command, const Moment& moment, Outcome& outcome,
                                  json::array& changes) const;

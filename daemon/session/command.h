@@ -24,6 +24,8 @@ struct Command {
   json::object meta;  // members to set in what the history keeps beside the document
   // Most commands are refused once the session has ended; a few make sense only then.
   bool allowed_when_ended = false;
+  // It looks at earlier revisions, so those before it in the queue must be in the history.
+  bool reads_history = false;
   // Pure, on the strand. May be called on a document that is not published yet.
   std::function<Result<Outcome>(const Document&, const Moment&)> apply;
   // Called exactly once, on the strand: the text of the result, or the error. The change is durable by then.

@@ -84,7 +84,11 @@ Result<Start> choose(SessionStore& store, const Kind& kind, const RecoveryChoice
 
 Result<RecoveryReport> recover_session(SessionStore& store, const Kind& kind, const RecoveryChoice& choice,
                                        TimePoint now) {
-  SESSIOND_ASSIGN(const SessionStore::Locked locked, store.lock());
+  std::optional<SessionStore::Locked> locked;
+  if (!choice.lock_held) {
+    SESSIOND_ASSIGN(SessionStore::Locked taken, store.lock());
+    locked.emplace(std::move(taken));
+  }
   SESSIOND_ASSIGN(const HistoryTail tail, store.load());
   SESSIOND_ASSIGN(Start start, choose(store, kind, choice, tail));
   SESSIOND_TRY(check_document(kind, start.document));

@@ -71,8 +71,9 @@ RecoveryReport report_level_1(std::string source, std::int64_t revision, std::st
           .message = std::move(message)};
 }
 
-// One line that says what was recovered or accepted.
-Status append_line(SessionStore& store, const Kind& kind, SessionState& next, const Document& before,
+// One line that says what was recovered or accepted, and makes `state` what `next` is. Nothing is changed
+// when it fails.
+Status append_line(SessionStore& store, const Kind& kind, SessionState& state, SessionState next,
                    std::string_view command, json::value arguments, TimePoint now) {
   HistoryLine line;
   next.last_stamp = std::max(now, next.last_stamp);
@@ -82,7 +83,7 @@ Status append_line(SessionStore& store, const Kind& kind, SessionState& next, co
   line.seq = ++next.seq;
   line.revision = next.revision;
   line.batch_at = store.synced_length();
-  line.changes = json_diff(before, next.document);
+  line.changes = json_diff(state.document, next.document);
   line.base = next.base;
   for (const StateBytes& file : render_state(kind, next.document))
     line.files[file.name] = state_hash(file.bytes);
@@ -95,12 +96,15 @@ Status append_line(SessionStore& store, const Kind& kind, SessionState& next, co
   }
   SESSIOND_TRY(store.append(build_history_line(line), true));
   next.history_length = store.length();
+  state = std::move(next);
   return {};
 }
 
-Status write_all_state(SessionStore& store, const Kind& kind, const Document& document) {
-  for (const StateBytes& file : render_state(kind, document)) SESSIOND_TRY(store.write_state(file));
-  return {};
+// The history can rebuild the files: one that cannot be written now is written with the next change.
+void write_all_state(SessionStore& store, const Kind& kind, const Document& document) {
+  for (const StateBytes& file : render_state(kind, document))
+    if (Status written = store.write_state(file); !written)
+      log::error("session " + store.id() + ": a state file is behind: " + written.error().message);
 }
 
 // An edit that can be understood and breaks no rule.
@@ -133,27 +137,33 @@ StateFate examine_state(SessionStore& store, const Kind& kind, const std::vector
   return fate;
 }
 
-Status take_edit(SessionStore& store, const Kind& kind, SessionState& next, TimePoint now) {
+Status take_edit(SessionStore& store, const Kind& kind, SessionState& state, TimePoint now) {
+  SessionState next = state;
   std::optional<Document> edited = valid_edit(store, kind, next.warnings);
   if (!edited) return {};
-  const Document before = std::exchange(next.document, std::move(*edited));
+  next.document = std::move(*edited);
   ++next.revision;
-  SESSIOND_TRY(append_line(store, kind, next, before, "external.edit", json::object{}, now));
-  return write_all_state(store, kind, next.document);
+  SESSIOND_TRY(append_line(store, kind, state, std::move(next), "external.edit", json::object{}, now));
+  write_all_state(store, kind, state.document);
+  return {};
 }
 
-Status restore_state(SessionStore& store, const Kind& kind, SessionState& next,
+Status restore_state(SessionStore& store, const Kind& kind, SessionState& state,
                      std::optional<RecoveryReport>& report, TimePoint now) {
   std::string kept;
-  for (const std::string& name : state_names(kind))
-    if (Result<std::string> saved = store.quarantine(name)) kept += (kept.empty() ? "" : ", ") + *saved;
+  for (const std::string& name : state_names(kind)) {
+    const Result<std::string> saved = store.quarantine(name);
+    if (!saved && saved.error().code == ErrorCode::not_found) continue;
+    if (!saved) return saved.error();  // what is not kept is not replaced
+    kept += (kept.empty() ? "" : ", ") + *saved;
+  }
   report = report_level_1(
-      "history", next.revision, "nothing",
+      "history", state.revision, "nothing",
       "Session state recovered from its history; the unreadable file is kept in " + kept + ".");
   // The line first: a crash in between leaves the unreadable file, and all is done again.
-  const Document same = next.document;
-  SESSIOND_TRY(append_line(store, kind, next, same, "session.recovered", report->to_json(), now));
-  return write_all_state(store, kind, next.document);
+  SESSIOND_TRY(append_line(store, kind, state, state, "session.recovered", report->to_json(), now));
+  write_all_state(store, kind, state.document);
+  return {};
 }
 
 // Brings the state files and the session into step, whichever of them is right.
@@ -164,7 +174,8 @@ Status reconcile(SessionStore& store, const Kind& kind, const std::vector<Histor
       for (const std::string& name : state_names(kind)) store.accept_state(name);
       return {};
     case StateFate::behind:
-      return write_all_state(store, kind, state.document);
+      write_all_state(store, kind, state.document);
+      return {};
     case StateFate::edited:
       return take_edit(store, kind, state, now);
     case StateFate::unreadable:
@@ -178,7 +189,10 @@ Result<LoadedSession> load_from_history(SessionStore& store, const Kind& kind, H
   LoadedSession loaded;
   loaded.state = state_of(tail, store);
   SessionState& next = loaded.state;
-  SESSIOND_TRY(reconcile(store, kind, tail.recent, next, loaded.report, now));
+  // The history is enough to read the session; changes wait until the files can be put right.
+  if (Status done = reconcile(store, kind, tail.recent, next, loaded.report, now); !done)
+    next.warnings.push_back("the state file is not as recorded and cannot be put right: " +
+                            done.error().message);
   add_warnings(next.warnings, kind.check(next.document));
   loaded.recent = std::move(tail.recent);
   return loaded;
@@ -237,11 +251,13 @@ Result<Document> read_state_document(SessionStore& store, const Kind& kind, bool
 
 Status append_recovery(SessionStore& store, const Kind& kind, SessionState& state, Document document,
                        const RecoveryReport& report, TimePoint now) {
-  state.document = std::move(document);
-  ++state.revision;
-  state.base = 0;  // the line carries the whole document: what came before may not lead to it
-  SESSIOND_TRY(append_line(store, kind, state, state.document, "session.recover", report.to_json(), now));
-  return write_all_state(store, kind, state.document);
+  SessionState next = state;
+  next.document = std::move(document);
+  ++next.revision;
+  next.base = 0;  // the line carries the whole document: what came before may not lead to it
+  SESSIOND_TRY(append_line(store, kind, state, std::move(next), "session.recover", report.to_json(), now));
+  write_all_state(store, kind, state.document);
+  return {};
 }
 
 json::object RecoveryReport::to_json() const {
@@ -287,23 +303,20 @@ Result<LoadedSession> load_session(SessionStore& store, const Kind& kind, TimePo
 }
 
 Status append_adoption(SessionStore& store, const Kind& kind, SessionState& state, TimePoint now) {
-  const Document same = state.document;
-  ++state.revision;
-  return append_line(store, kind, state, same, "session.adopt", json::object{}, now);
+  SessionState next = state;
+  ++next.revision;
+  return append_line(store, kind, state, std::move(next), "session.adopt", json::object{}, now);
 }
 
-Result<bool> accept_edits(SessionStore& store, const Kind& kind, SessionState& state, TimePoint now) {
+Status accept_edits(SessionStore& store, const Kind& kind, SessionState& state, TimePoint now) {
   bool unchanged = true;
   for (const std::string& name : state_names(kind)) unchanged = unchanged && store.state_unchanged(name);
-  if (unchanged) return false;
-  HistoryLine recorded;
-  for (const StateBytes& file : render_state(kind, state.document))
-    recorded.files[file.name] = state_hash(file.bytes);
-  const std::int64_t before = state.seq;
+  if (unchanged) return {};
+  SESSIOND_ASSIGN(const HistoryTail tail, store.history()->read_tail());
   std::optional<RecoveryReport> report;
-  SESSIOND_TRY(reconcile(store, kind, {recorded}, state, report, now));
+  SESSIOND_TRY(reconcile(store, kind, tail.recent, state, report, now));
   if (report) log::warn("session " + store.id() + ": " + report->message);
-  return state.seq != before;
+  return {};
 }
 
 }  // namespace sessiond

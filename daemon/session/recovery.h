@@ -39,8 +39,9 @@ struct LoadedSession {
 Result<LoadedSession> load_session(SessionStore& store, const Kind& kind, TimePoint now);
 
 // Looks whether somebody changed a state file since it was last seen; an edit that is valid becomes a line
-// `external.edit`, one that is not goes to quarantine. True when `state` was changed.
-Result<bool> accept_edits(SessionStore& store, const Kind& kind, SessionState& state, TimePoint now);
+// `external.edit`, one that is not goes to quarantine. `state` is always what the history says, also when it
+// fails.
+Status accept_edits(SessionStore& store, const Kind& kind, SessionState& state, TimePoint now);
 
 // The document in the state files, or in their backups.
 Result<Document> read_state_document(SessionStore& store, const Kind& kind, bool backups,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/caught.h"
 #include "common/log.h"
 #include "common/text.h"
 #include "daemon/kinds/kinds.h"
@@ -71,25 +72,37 @@ Status Registry::start(const std::string& state_dir, const std::vector<RootConfi
 }
 
 Status Registry::insert_root(Root root) {
-  const std::string name = root.name;
+  // One at a time: what is swept must not be in use yet.
+  const std::lock_guard adding(adding_);
+  SESSIOND_TRY(check_new_root(root));
+  sweep_leftovers(services_.env, root.dir.get());
+  const auto added = std::make_shared<Root>(std::move(root));
   {
     const std::lock_guard lock(mutex_);
-    if (roots_.contains(name))
-      return Error(ErrorCode::already_exists, "there is a root " + quoted(name) + " already")
-          .with("root", name);
-    for (const auto& [other, known] : roots_)
-      if (known->path == root.path)
-        return Error(ErrorCode::already_exists, root.path + " is the root " + quoted(other) + " already");
-    roots_.emplace(name, std::make_unique<Root>(std::move(root)));
+    roots_.emplace(added->name, added);
   }
-  Status scanned = scan_root(*roots_.at(name));
-  if (!scanned) log::error("root " + name + ": " + scanned.error().message);
+  Status scanned = scan_root(*added);
+  if (!scanned) log::error("root " + added->name + ": " + scanned.error().message);
+  return {};
+}
+
+// The same directory under two names would have two strands.
+Status Registry::check_new_root(const Root& root) const {
+  SESSIOND_ASSIGN(const FileInfo info, services_.env.info(root.dir.get()));
+  const std::lock_guard lock(mutex_);
+  if (roots_.contains(root.name))
+    return Error(ErrorCode::already_exists, "there is a root " + quoted(root.name) + " already")
+        .with("root", root.name);
+  for (const auto& [other, known] : roots_) {
+    const Result<FileInfo> there = services_.env.info(known->dir.get());
+    if (known->path == root.path || (there && there->device == info.device && there->inode == info.inode))
+      return Error(ErrorCode::already_exists, root.path + " is the root " + quoted(other) + " already");
+  }
   return {};
 }
 
 Status Registry::scan_root(Root& root) {
   Env& env = services_.env;
-  sweep_leftovers(env, root.dir.get());
   const TimePoint now = services_.clock.now();
   SESSIOND_ASSIGN(std::vector<FoundSession> found, scan_directory(env, root.dir.get(), *root.kind, now));
   std::vector<FoundSession> archived;
@@ -101,6 +114,8 @@ Status Registry::scan_root(Root& root) {
     SESSIOND_ASSIGN(archived, scan_directory(env, root.archive.get(), *root.kind, now));
   }
   const std::lock_guard lock(mutex_);
+  if (const auto still = roots_.find(root.name); still == roots_.end() || still->second.get() != &root)
+    return {};
   for (FoundSession& one : found) add_entry(root, std::move(one), false);
   for (FoundSession& one : archived) add_entry(root, std::move(one), true);
   return {};
@@ -207,7 +222,7 @@ Result<std::shared_ptr<Session>> Registry::find(std::string_view reference, cons
       .next("name it as root/id");
 }
 
-Result<Root*> Registry::find_root(const std::optional<std::string>& name, const Kind& kind) {
+Result<std::shared_ptr<Root>> Registry::find_root(const std::optional<std::string>& name, const Kind& kind) {
   const auto found = roots_.find(name.value_or(std::string(kind.name)));
   if (found == roots_.end())
     return Error(ErrorCode::not_found, "there is no root " + quoted(*name)).next("root.list shows the roots");
@@ -215,94 +230,134 @@ Result<Root*> Registry::find_root(const std::optional<std::string>& name, const 
     return Error(ErrorCode::refused, "root " + quoted(found->first) + " holds sessions of kind " +
                                          std::string(found->second->kind->name) + ", not " +
                                          std::string(kind.name));
-  return found->second.get();
+  return found->second;
 }
 
 Result<std::shared_ptr<Session>> Registry::create(const Kind& kind,
                                                   const std::optional<std::string>& root_name,
                                                   const std::string& id, const Document& document,
                                                   HistoryLine line, const Viewer& viewer) {
-  SESSIOND_TRY(layout::check_session_id(id));
-  Root* root = nullptr;
-  {
-    const std::lock_guard lock(mutex_);
-    SESSIOND_ASSIGN(root, find_root(root_name, kind));
-    if (entries_.contains({root->name, id}))
-      return Error(ErrorCode::already_exists, "a session " + quoted(id) + " exists already")
-          .with("session_id", id);
-  }
-  const TimePoint now = services_.clock.now();
-  line.timestamp = format_rfc3339_millis(now);
-  line.seq = line.revision = line.base = 1;
-  line.document = document;
-  line.meta = describe_meta(kind, document, {}, line.timestamp, now);
-  if (viewer.uid >= 0) line.meta["owner_uid"] = viewer.uid;
-  const std::vector<StateBytes> state = render_state(kind, document);
-  for (const StateBytes& file : state) line.files[file.name] = state_hash(file.bytes);
-  SESSIOND_TRY(SessionStore::create(services_.env, root->dir.get(), id, build_history_line(line), state));
-  const std::lock_guard lock(mutex_);
-  add_entry(*root, FoundSession{id, brief_of_meta(line.meta, 1)}, false);
-  return session_of(*entries_.at({root->name, id}));
+  return make_session(kind, root_name, id, [&](const Root& root) -> Result<FoundSession> {
+    const TimePoint now = services_.clock.now();
+    line.timestamp = format_rfc3339_millis(now);
+    line.seq = line.revision = line.base = 1;
+    line.document = document;
+    line.meta = describe_meta(kind, document, {}, line.timestamp, now);
+    if (viewer.uid >= 0) line.meta["owner_uid"] = viewer.uid;
+    const std::vector<StateBytes> state = render_state(kind, document);
+    for (const StateBytes& file : state) line.files[file.name] = state_hash(file.bytes);
+    SESSIOND_TRY(SessionStore::create(services_.env, root.dir.get(), id, build_history_line(line), state));
+    return FoundSession{id, brief_of_meta(line.meta, 1)};
+  });
 }
 
 Result<std::shared_ptr<Session>> Registry::create_from(const Kind& kind,
                                                        const std::optional<std::string>& root_name,
                                                        const std::string& id, const Bundle& bundle,
                                                        const Viewer& viewer) {
+  return make_session(kind, root_name, id, [&](const Root& root) -> Result<FoundSession> {
+    SESSIOND_TRY(SessionStore::create(services_.env, root.dir.get(), id, bundle.history, bundle.files));
+    std::optional<FoundSession> found =
+        examine_directory(services_.env, root.dir.get(), id, kind, services_.clock.now());
+    if (!found)
+      return Error(ErrorCode::damaged, "the imported session cannot be read").with("session_id", id);
+    if (viewer.uid >= 0) found->brief.owner_uid = viewer.uid;
+    return std::move(*found);
+  });
+}
+
+Result<std::shared_ptr<Session>> Registry::make_session(
+    const Kind& kind, const std::optional<std::string>& root_name, const std::string& id,
+    const std::function<Result<FoundSession>(const Root&)>& make) {
   SESSIOND_TRY(layout::check_session_id(id));
-  Root* root = nullptr;
+  std::shared_ptr<Root> root;
+  {
+    std::unique_lock lock(mutex_);
+    SESSIOND_ASSIGN(root, find_root(root_name, kind));
+    // Two that make the same session would work in the same directory.
+    created_.wait(lock, [&] { return !creating_.contains({root->name, id}); });
+    if (entries_.contains({root->name, id}))
+      return Error(ErrorCode::already_exists, "a session " + quoted(id) + " exists already")
+          .with("session_id", id);
+    creating_.insert({root->name, id});
+  }
+  Result<FoundSession> made = Error(ErrorCode::internal, "");
+  try {
+    made = make(*root);
+  } catch (...) {
+    made = caught_error();
+  }
+  Result<std::shared_ptr<Session>> session =
+      made ? Result<std::shared_ptr<Session>>(std::shared_ptr<Session>())
+           : Result<std::shared_ptr<Session>>(made.error());
   {
     const std::lock_guard lock(mutex_);
-    SESSIOND_ASSIGN(root, find_root(root_name, kind));
+    creating_.erase({root->name, id});
+    const auto still = roots_.find(root->name);
+    if (made && (still == roots_.end() || still->second != root)) {
+      session = Error(ErrorCode::not_found, "root " + quoted(root->name) + " was removed meanwhile")
+                    .with("session_id", id);
+    } else if (made) {
+      add_entry(*root, std::move(*made), false);
+      session = session_of(*entries_.at({root->name, id}));
+    }
   }
-  SESSIOND_TRY(SessionStore::create(services_.env, root->dir.get(), id, bundle.history, bundle.files));
-  std::optional<FoundSession> found =
-      examine_directory(services_.env, root->dir.get(), id, kind, services_.clock.now());
-  if (!found) return Error(ErrorCode::damaged, "the imported session cannot be read");
-  if (viewer.uid >= 0) found->brief.owner_uid = viewer.uid;
-  const std::lock_guard lock(mutex_);
-  add_entry(*root, std::move(*found), false);
-  return session_of(*entries_.at({root->name, id}));
+  created_.notify_all();
+  return session;
 }
 
-Result<std::string> Registry::archive(const SessionPlace& place) {
+// The moves below take the mutex only to look and to note: a sync may take long, and requests must not wait
+// for it. The strand that runs them keeps the root from being removed.
+
+Result<std::shared_ptr<Root>> Registry::root_of(const SessionPlace& place, bool with_archive) {
   const std::lock_guard lock(mutex_);
-  Root& root = *roots_.at(place.root);
-  SESSIOND_TRY(open_archive(root));
-  SESSIOND_TRY(services_.env.rename_new(root.dir.get(), place.id, root.archive.get(), place.id));
-  SESSIOND_TRY(services_.env.sync_dir(root.archive.get()));
-  SESSIOND_TRY(services_.env.sync_dir(root.dir.get()));
-  SessionBrief brief = entries_.at({place.root, place.id})->brief;
+  const auto found = roots_.find(place.root);
+  if (found == roots_.end()) return no_session(place.id);
+  if (with_archive) SESSIOND_TRY(open_archive(*found->second));
+  return found->second;
+}
+
+Status Registry::sync_both(Handle to, Handle from) {
+  SESSIOND_TRY(services_.env.sync_dir(to));
+  return services_.env.sync_dir(from);
+}
+
+Result<Registry::Moved> Registry::archive(const SessionPlace& place) { return move_within(place, true); }
+Result<Registry::Moved> Registry::restore(const SessionPlace& place) { return move_within(place, false); }
+
+Result<Registry::Moved> Registry::move_within(const SessionPlace& place, bool to_archive) {
+  SESSIOND_ASSIGN(const std::shared_ptr<Root> root, root_of(place, true));
+  const Handle from = to_archive ? root->dir.get() : root->archive.get();
+  const Handle to = to_archive ? root->archive.get() : root->dir.get();
+  SESSIOND_TRY(services_.env.rename_new(from, place.id, to, place.id));
+  Status durable = sync_both(to, from);
+  const std::lock_guard lock(mutex_);
+  SessionBrief brief;
+  if (const auto known = entries_.find({place.root, place.id}); known != entries_.end())
+    brief = known->second->brief;
   erase_entry({place.root, place.id});
-  add_entry(root, FoundSession{place.id, std::move(brief)}, true);
-  return directory_of(root, place.id, true);
+  add_entry(*root, FoundSession{place.id, std::move(brief)}, to_archive);
+  return Moved{directory_of(*root, place.id, to_archive), std::move(durable)};
 }
 
-Result<std::string> Registry::restore(const SessionPlace& place) {
-  const std::lock_guard lock(mutex_);
-  Root& root = *roots_.at(place.root);
-  SESSIOND_TRY(services_.env.rename_new(root.archive.get(), place.id, root.dir.get(), place.id));
-  SESSIOND_TRY(services_.env.sync_dir(root.dir.get()));
-  SESSIOND_TRY(services_.env.sync_dir(root.archive.get()));
-  SessionBrief brief = entries_.at({place.root, place.id})->brief;
-  erase_entry({place.root, place.id});
-  add_entry(root, FoundSession{place.id, std::move(brief)}, false);
-  return directory_of(root, place.id, false);
-}
-
-Result<std::string> Registry::remove(const SessionPlace& place) {
-  const std::lock_guard lock(mutex_);
-  Root& root = *roots_.at(place.root);
+Result<Registry::Moved> Registry::remove(const SessionPlace& place) {
+  SESSIOND_ASSIGN(const std::shared_ptr<Root> root, root_of(place, false));
   const std::string trash(layout::trash_of_root);
-  SESSIOND_TRY(ensure_directory(services_.env, root.dir.get(), trash));
-  SESSIOND_ASSIGN(const Open dir, own(services_.env, services_.env.open_dir(root.dir.get(), trash)));
-  const Handle from = place.archived ? root.archive.get() : root.dir.get();
-  const std::string to = place.id + "." + std::to_string(services_.clock.now().time_since_epoch().count());
-  SESSIOND_TRY(services_.env.rename_new(from, place.id, dir.get(), to));
-  SESSIOND_TRY(services_.env.sync_dir(dir.get()));
-  SESSIOND_TRY(services_.env.sync_dir(from));
+  SESSIOND_TRY(ensure_directory(services_.env, root->dir.get(), trash));
+  SESSIOND_ASSIGN(const Open dir, own(services_.env, services_.env.open_dir(root->dir.get(), trash)));
+  const Handle from = place.archived ? root->archive.get() : root->dir.get();
+  std::int64_t number = services_.clock.now().time_since_epoch().count();
+  std::string to;
+  Status renamed;
+  do {  // the same id may have been deleted within this millisecond, or before the clock was set back
+    to = place.id + "." + std::to_string(number++);
+    renamed = services_.env.rename_new(from, place.id, dir.get(), to);
+  } while (!renamed && renamed.error().code == ErrorCode::already_exists);
+  SESSIOND_TRY(std::move(renamed));
+  Status durable = sync_both(dir.get(), from);
+  const std::lock_guard lock(mutex_);
   erase_entry({place.root, place.id});
-  return root.path + "/" + trash + "/" + to;
+  return Moved{root->path + "/" + trash + "/" + to, std::move(durable)};
 }
 
 void Registry::on_changed(const SessionPlace& place, const Snapshot& snapshot) {
@@ -318,6 +373,7 @@ void Registry::on_changed(const SessionPlace& place, const Snapshot& snapshot) {
 }
 
 Status Registry::save_roots() const {
+  const std::lock_guard saving(saving_);
   std::vector<RootConfig> added;
   {
     const std::lock_guard lock(mutex_);
@@ -358,7 +414,10 @@ Result<RootInfo> Registry::add_root(const std::string& path, const Kind& kind,
   SESSIOND_TRY(insert_root(std::move(root)));
   SESSIOND_TRY(save_roots());
   const std::lock_guard lock(mutex_);
-  return info_of(*roots_.at(*name));
+  const auto added = roots_.find(*name);
+  if (added == roots_.end())
+    return Error(ErrorCode::not_found, "root " + quoted(*name) + " was removed meanwhile");
+  return info_of(*added->second);
 }
 
 Status Registry::remove_root(const std::string& name) {
@@ -386,14 +445,14 @@ Status Registry::remove_root(const std::string& name) {
 }
 
 Result<RootInfo> Registry::scan(const std::string& name) {
-  Root* root = nullptr;
+  std::shared_ptr<Root> root;
   {
     const std::lock_guard lock(mutex_);
     const auto found = roots_.find(name);
     if (found == roots_.end())
       return Error(ErrorCode::not_found, "there is no root " + quoted(name))
           .next("root.list shows the roots");
-    root = found->second.get();
+    root = found->second;
   }
   SESSIOND_TRY(scan_root(*root));
   const std::lock_guard lock(mutex_);

@@ -5,11 +5,13 @@
 // scan touch the disk and belong on a worker.
 #pragma once
 
+#include <condition_variable>
 #include <list>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -80,11 +82,15 @@ class Registry {
                                                const std::string& id, const Bundle& bundle,
                                                const Viewer& viewer);
 
-  // Called through Session::exclusively, so nothing else happens to the session meanwhile. They return where
-  // the directory went.
-  Result<std::string> archive(const SessionPlace& place);
-  Result<std::string> restore(const SessionPlace& place);
-  Result<std::string> remove(const SessionPlace& place);
+  // Called through Session::exclusively, so nothing else happens to the session meanwhile. An error: the
+  // directory is where it was.
+  struct Moved {
+    std::string directory;
+    Status durable;
+  };
+  Result<Moved> archive(const SessionPlace& place);
+  Result<Moved> restore(const SessionPlace& place);
+  Result<Moved> remove(const SessionPlace& place);
 
   std::vector<RootInfo> roots() const;
   Result<RootInfo> add_root(const std::string& path, const Kind& kind, std::optional<std::string> name);
@@ -109,7 +115,15 @@ class Registry {
 
   // Checks that name and path are new, and looks at what is there.
   Status insert_root(Root root);
-  Result<Root*> find_root(const std::optional<std::string>& name, const Kind& kind);
+  Status check_new_root(const Root& root) const;
+  // What create and create_from share: one at a time for an id, and the entry once the directory is there.
+  Result<std::shared_ptr<Session>> make_session(const Kind& kind, const std::optional<std::string>& root,
+                                                const std::string& id,
+                                                const std::function<Result<FoundSession>(const Root&)>& make);
+  Result<std::shared_ptr<Root>> root_of(const SessionPlace& place, bool with_archive);
+  Result<Moved> move_within(const SessionPlace& place, bool to_archive);
+  Status sync_both(Handle to, Handle from);
+  Result<std::shared_ptr<Root>> find_root(const std::optional<std::string>& name, const Kind& kind);
   Status scan_root(Root& root);
   Status open_archive(Root& root);
   void add_entry(Root& root, FoundSession found, bool archived);
@@ -124,9 +138,13 @@ class Registry {
 
   CommitStats commits_;
   SessionServices services_;
-  mutable std::mutex mutex_;
+  std::mutex adding_;          // one root is added at a time
+  mutable std::mutex saving_;  // one writer of roots.yaml at a time
+  mutable std::mutex mutex_;   // guards the rest
   std::string state_dir_;
-  std::map<std::string, std::unique_ptr<Root>> roots_;
+  std::map<std::string, std::shared_ptr<Root>> roots_;
+  std::set<Key> creating_;
+  std::condition_variable created_;  // one of `creating_` is done
   std::map<Key, std::unique_ptr<Entry>> entries_;
   std::unordered_multimap<std::string, Entry*> by_id_;
   std::list<Entry*> recent_;  // loaded ones, newest first

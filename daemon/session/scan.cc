@@ -3,8 +3,10 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <system_error>
 #include <thread>
 
+#include "common/caught.h"
 #include "common/log.h"
 #include "daemon/session/state_text.h"
 #include "daemon/store/history_file.h"
@@ -113,12 +115,21 @@ Result<std::vector<FoundSession>> scan_directory(Env& env, Handle dir, const Kin
   std::vector<std::optional<FoundSession>> found(names.size());
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
-    for (std::size_t i = next++; i < names.size(); i = next++)
-      found[i] = examine_directory(env, dir, names[i], kind, now);
+    for (std::size_t i = next++; i < names.size(); i = next++) {
+      try {
+        found[i] = examine_directory(env, dir, names[i], kind, now);
+      } catch (...) {
+        log::error("cannot look at session " + names[i] + ": " + caught_error().message);
+      }
+    }
   };
   std::vector<std::thread> threads;
   const std::size_t wanted = std::min(threads_max, names.size() / directories_per_thread);
-  for (std::size_t i = 0; i < wanted; ++i) threads.emplace_back(work);
+  try {
+    for (std::size_t i = 0; i < wanted; ++i) threads.emplace_back(work);
+  } catch (const std::system_error& error) {
+    log::warn(std::string("fewer threads look at sessions: ") + error.what());
+  }
   work();
   for (std::thread& thread : threads) thread.join();
   std::vector<FoundSession> out;

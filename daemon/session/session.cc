@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/caught.h"
 #include "common/log.h"
 #include "common/text.h"
 #include "daemon/session/artifact_files.h"
@@ -15,6 +16,36 @@ namespace {
 constexpr std::size_t batch_commands_max = 256;
 // The same key within so many keyed changes is answered as the first one was.
 constexpr std::size_t replies_kept = 256;
+
+// A callback is called once: what is left of it says that it was.
+template <class Callback>
+Callback taken(Callback& callback) {
+  Callback out = std::move(callback);
+  callback = nullptr;
+  return out;
+}
+
+// The last lines of the history, oldest first: `recent` starts at the last whole document, which may be a
+// line ago, but keys and the artifacts of the last write reach further back.
+std::vector<HistoryLine> newest_lines(const SessionStore& store, std::vector<HistoryLine> recent) {
+  constexpr std::size_t wanted = std::max(replies_kept, batch_commands_max);
+  if (recent.empty() || recent.size() >= wanted || recent.front().seq == 1) return recent;
+  const std::int64_t from =
+      std::max<std::int64_t>(1, recent.back().seq - static_cast<std::int64_t>(wanted) + 1);
+  // Foreign lines in between count too; more of them than of ours cost only old keys.
+  const Result<std::vector<std::string>> texts =
+      store.history()->lines_from(from, 2 * wanted, store.length());
+  if (!texts) return recent;
+  std::vector<HistoryLine> lines;
+  for (const std::string& text : *texts) {
+    ReadLine read = read_history_line(text);
+    if (read.state != LineState::ours) continue;
+    if (read.line.seq >= recent.front().seq) break;
+    lines.push_back(std::move(read.line));
+  }
+  std::move(recent.begin(), recent.end(), std::back_inserter(lines));
+  return lines;
+}
 
 }  // namespace
 
@@ -30,66 +61,110 @@ void Session::look(std::function<void(Result<SnapshotPtr>)> use) {
 
 void Session::submit(Command command) { enqueue(std::move(command)); }
 
-void Session::exclusively(std::function<bool(Result<SnapshotPtr>)> work) {
-  enqueue(Exclusive{std::move(work)});
+void Session::exclusively(std::function<bool(Result<SnapshotPtr>)> work,
+                          std::function<void(const Error&)> failed) {
+  enqueue(Exclusive{std::move(work), std::move(failed)});
 }
 
 void Session::enqueue(Job job) {
   const std::lock_guard lock(mutex_);
   waiting_.push_back(std::move(job));
   if (running_) return;
+  try {
+    services_.pool.post([self = shared_from_this()] { self->run(); });
+  } catch (...) {
+    waiting_.pop_back();
+    throw;
+  }
   running_ = true;
-  services_.pool.post([self = shared_from_this()] { self->run(); });
 }
 
 void Session::run() {
   for (;;) {
-    std::vector<Job> jobs;
     {
       const std::lock_guard lock(mutex_);
       if (waiting_.empty()) {
         running_ = false;
         return;
       }
-      const std::size_t count = std::min(waiting_.size(), batch_commands_max);
-      jobs.assign(std::make_move_iterator(waiting_.begin()),
-                  std::make_move_iterator(waiting_.begin() + static_cast<std::ptrdiff_t>(count)));
-      waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(count));
+      std::swap(waiting_, working_);
     }
-    work_off(jobs);
+    try {
+      work_off();
+    } catch (...) {
+      give_up(caught_error());
+    }
+    working_.clear();
   }
 }
 
-void Session::work_off(std::vector<Job>& jobs) {
+void Session::work_off() {
   std::vector<Command*> commands;
   const auto flush = [&] {
     if (!commands.empty()) commit(commands);
     commands.clear();
   };
-  for (Job& job : jobs) {
+  for (Job& job : working_) {
     if (Command* command = std::get_if<Command>(&job)) {
+      if (command->reads_history || commands.size() == batch_commands_max) flush();
       commands.push_back(command);
       continue;
     }
     flush();
-    const Status loaded = ensure_loaded();
-    const auto result = [&]() -> Result<SnapshotPtr> {
-      if (!loaded) return loaded.error();
-      return snapshot();
-    };
-    if (Look* look = std::get_if<Look>(&job)) {
-      (*look)(result());
-      continue;
-    }
-    Result<SnapshotPtr> last = result();
-    {
-      const std::lock_guard lock(mutex_);
-      snapshot_.reset();
-      store_.reset();
-    }
-    moved_ = std::get<Exclusive>(job).work(std::move(last));
+    if (Look* look = std::get_if<Look>(&job))
+      taken (*look)(loaded());
+    else
+      run_exclusive(std::get<Exclusive>(job));
   }
   flush();
+}
+
+void Session::run_exclusive(Exclusive& job) {
+  Result<SnapshotPtr> last = loaded();
+  if (moved_) return taken(job.failed)(last.error());
+  // Another program may be in the middle of an edit.
+  const std::shared_ptr<SessionStore> store = store_;
+  if (store != nullptr) {
+    const Result<SessionStore::Locked> locked = store->lock();
+    if (!locked) return taken(job.failed)(locked.error());
+    unload();
+    moved_ = taken(job.work)(std::move(last));
+  } else {
+    moved_ = taken(job.work)(std::move(last));
+  }
+  job.failed = nullptr;
+}
+
+void Session::give_up(const Error& error) noexcept {
+  unload();
+  log::error("session " + place_.id + ": " + error.message);
+  const Error unknown(ErrorCode::outcome_unknown,
+                      "the change may or may not have happened: " + error.message);
+  for (Job& job : working_) {
+    try {
+      if (Command* command = std::get_if<Command>(&job)) {
+        if (command->done) taken(command->done)(writing_ ? unknown : error);
+      } else if (Look* look = std::get_if<Look>(&job)) {
+        if (*look) taken (*look)(error);
+      } else if (Exclusive& exclusive = std::get<Exclusive>(job); exclusive.failed) {
+        taken(exclusive.failed)(error);
+      }
+    } catch (...) {
+      log::error("session " + place_.id + ": a request stays without an answer");
+    }
+  }
+  writing_ = false;
+}
+
+void Session::unload() {
+  const std::lock_guard lock(mutex_);
+  snapshot_.reset();
+  store_.reset();
+}
+
+Result<Session::SnapshotPtr> Session::loaded() {
+  SESSIOND_TRY(ensure_loaded());
+  return snapshot();
 }
 
 Status Session::ensure_loaded() {
@@ -103,25 +178,31 @@ Status Session::ensure_loaded() {
   SESSIOND_ASSIGN(const SessionStore::Locked locked, store->lock());
   SESSIOND_ASSIGN(LoadedSession loaded, load_session(*store, *place_.kind, services_.clock.now()));
   if (loaded.report) log::warn("session " + place_.id + ": " + loaded.report->message);
-  for (const HistoryLine& line : loaded.recent) SESSIOND_TRY(redo_artifacts(*store, line.artifacts));
-  for (HistoryLine& line : loaded.recent)
+  unplaced_.clear();
+  for (HistoryLine& line : newest_lines(*store, std::move(loaded.recent))) {
+    for (json::value& operation : line.artifacts) unplaced_.push_back(std::move(operation));
     if (line.idempotency_key && line.reply) remember(*line.idempotency_key, std::move(*line.reply));
+  }
   {
     const std::lock_guard lock(mutex_);
     store_ = store;
   }
+  if (Status placed = place_artifacts(); !placed)
+    loaded.state.warnings.push_back("an artifact is not in its place: " + placed.error().message);
   publish(std::move(loaded.state));
   return {};
 }
 
 void Session::commit(const std::vector<Command*>& commands) {
   const auto fail_all = [&](const Error& error) {
-    for (Command* command : commands) command->done(error);
+    for (Command* command : commands) taken(command->done)(error);
   };
   const auto started = std::chrono::steady_clock::now();
-  if (Status loaded = ensure_loaded(); !loaded) return fail_all(loaded.error());
-  const Result<SessionStore::Locked> locked = store_->lock();
+  if (Status ready = ensure_loaded(); !ready) return fail_all(ready.error());
+  const std::shared_ptr<SessionStore> store = store_;  // outlives its lock
+  const Result<SessionStore::Locked> locked = store->lock();
   if (!locked) return fail_all(locked.error());
+  if (Status placed = place_artifacts(); !placed) return fail_all(placed.error());
   SessionState state = *snapshot();
   if (Status ready = make_ready(state); !ready) return fail_all(ready.error());
 
@@ -130,16 +211,13 @@ void Session::commit(const std::vector<Command*>& commands) {
   };
   Batch batch(place_, std::move(state), store_->synced_length(), services_.clock.now(), replies_, stage);
   for (Command* command : commands) batch.add(*command);
+  json::array artifacts = describe_artifacts(batch.files());
   Status written;
+  writing_ = true;
   if (!batch.lines().empty()) written = store_->append(batch.lines(), batch.changed());
   if (written && !batch.lines().empty()) {
     batch.state().history_length = store_->length();
-    if (batch.changed()) {
-      if (Status placed = place_files(batch.state(), batch.files()); !placed) {
-        // The history has the change; the files follow with the next one or at the next load.
-        log::error("session " + place_.id + ": the files are behind: " + placed.error().message);
-      }
-    }
+    if (batch.changed()) place_files(batch.state(), std::move(artifacts));
     publish(std::move(batch.state()));
   }
   if (written && batch.changed())
@@ -149,8 +227,11 @@ void Session::commit(const std::vector<Command*>& commands) {
     if (answer.changes && !written) answer.reply = written.error();
     const auto& key = answer.command->options.idempotency_key;
     if (key && answer.reply) remember(*key, *answer.reply);
-    answer.command->done(std::move(answer.reply));
+    taken(answer.command->done)(std::move(answer.reply));
   }
+  writing_ = false;
+  // A repaired history may be shorter than what was published: lines that were not synced are gone.
+  if (!written && written.error().code == ErrorCode::outcome_unknown && store_->read_only().empty()) unload();
 }
 
 Status Session::make_ready(SessionState& state) {
@@ -172,9 +253,10 @@ Status Session::make_ready(SessionState& state) {
     if (!state.read_only.empty()) return Error(ErrorCode::read_only, state.read_only);
   }
   if (!store_->has_history() || state.seq == 0) return adopt(state);
-  SESSIOND_ASSIGN(const bool edited, accept_edits(*store_, *place_.kind, state, services_.clock.now()));
-  if (edited) publish(state);
-  return {};
+  const std::int64_t seq = state.seq;
+  Status accepted = accept_edits(*store_, *place_.kind, state, services_.clock.now());
+  if (state.seq != seq) publish(state);  // also when a later step failed: the line is there
+  return accepted;
 }
 
 Status Session::adopt(SessionState& state) {
@@ -184,10 +266,18 @@ Status Session::adopt(SessionState& state) {
   return {};
 }
 
-Status Session::place_files(const SessionState& state, const std::vector<FileOp>& files) {
-  SESSIOND_TRY(redo_artifacts(*store_, describe_artifacts(files)));
+void Session::place_files(const SessionState& state, json::array artifacts) {
+  unplaced_ = std::move(artifacts);
+  Status placed = place_artifacts();
   for (const StateBytes& file : render_state(*place_.kind, state.document))
-    SESSIOND_TRY(store_->write_state(file));
+    if (Status written = store_->write_state(file); !written) placed = std::move(written);
+  if (!placed) log::error("session " + place_.id + ": the files are behind: " + placed.error().message);
+}
+
+Status Session::place_artifacts() {
+  if (unplaced_.empty()) return {};
+  SESSIOND_TRY(redo_artifacts(*store_, unplaced_));
+  unplaced_.clear();
   return {};
 }
 

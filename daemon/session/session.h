@@ -57,28 +57,36 @@ class Session : public std::enable_shared_from_this<Session> {
   void look(std::function<void(Result<SnapshotPtr>)> use);
   void submit(Command command);
   // Calls `work` on the strand with nothing else running, for what moves the whole directory. The session is
-  // unloaded first; `work` gets its last state. If it returns true the directory has moved: this object is of
-  // no use any more and answers not_found.
-  void exclusively(std::function<bool(Result<SnapshotPtr>)> work);
+  // unloaded first; `work` gets its last state, or why it cannot be told. If it returns true the directory
+  // has moved: this object is of no use any more and answers not_found. `failed` is called instead when it
+  // cannot be done at all: the directory has moved already, or another program holds its lock.
+  void exclusively(std::function<bool(Result<SnapshotPtr>)> work, std::function<void(const Error&)> failed);
 
  private:
   using Look = std::function<void(Result<SnapshotPtr>)>;
   struct Exclusive {
     std::function<bool(Result<SnapshotPtr>)> work;
+    std::function<void(const Error&)> failed;
   };
   using Job = std::variant<Command, Look, Exclusive>;
 
   void enqueue(Job job);
   void run();
-  void work_off(std::vector<Job>& jobs);
+  void work_off();
+  void run_exclusive(Exclusive& job);
+  // After an exception: answers what is not answered yet. What is on disk decides where the session stands.
+  void give_up(const Error& error) noexcept;
+  Result<SnapshotPtr> loaded();
   Status ensure_loaded();
+  void unload();
   void commit(const std::vector<Command*>& commands);
   // Takes in what other programs did to the directory; after it the session can be written.
   Status make_ready(SessionState& state);
   // A session without a history gets one, with its document as it was found.
   Status adopt(SessionState& state);
-  // Artifacts and state files, after the history has the change.
-  Status place_files(const SessionState& state, const std::vector<FileOp>& files);
+  // Artifacts and state files, after the history has the change. What fails is logged and follows later.
+  void place_files(const SessionState& state, json::array artifacts);
+  Status place_artifacts();
   void publish(SessionState state);
   void remember(const std::string& key, std::string reply);
 
@@ -91,7 +99,12 @@ class Session : public std::enable_shared_from_this<Session> {
   bool running_ = false;
   std::shared_ptr<SessionStore> store_;  // replaced only on the strand
 
-  bool moved_ = false;  // on the strand only
+  // The rest on the strand only.
+  std::deque<Job> working_;
+  bool moved_ = false;
+  bool writing_ = false;  // lines may be on disk that nobody was told of
+  // Artifact operations of the history that are not done yet; no change is made before they are.
+  json::array unplaced_;
   // Replies to commands with an idempotency key, newest last; bounded.
   std::map<std::string, std::string> replies_;
   std::deque<std::string> reply_order_;

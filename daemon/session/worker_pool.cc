@@ -1,6 +1,16 @@
 #include "daemon/session/worker_pool.h"
 
+#include <system_error>
+
+#include "common/caught.h"
+#include "common/log.h"
+
 namespace sessiond {
+
+WorkerPool::WorkerPool(std::size_t threads_max) : threads_max_(threads_max) {
+  threads_.reserve(threads_max);
+  threads_.emplace_back([this] { run(); });
+}
 
 WorkerPool::~WorkerPool() {
   {
@@ -15,9 +25,18 @@ void WorkerPool::post(std::function<void()> work) {
   {
     const std::lock_guard lock(mutex_);
     waiting_.push_back(std::move(work));
-    if (idle_ < waiting_.size() && threads_.size() < threads_max_) threads_.emplace_back([this] { run(); });
+    if (idle_ < waiting_.size() && threads_.size() < threads_max_) add_thread();
   }
   work_there_.notify_one();
+}
+
+// Without a further thread the work only waits longer.
+void WorkerPool::add_thread() {
+  try {
+    threads_.emplace_back([this] { run(); });
+  } catch (const std::system_error& error) {
+    log::warn(std::string("cannot start a worker: ") + error.what());
+  }
 }
 
 void WorkerPool::wait_idle() {
@@ -36,7 +55,11 @@ void WorkerPool::run() {
     std::function<void()> work = std::move(waiting_.front());
     waiting_.pop_front();
     lock.unlock();
-    work();
+    try {
+      work();
+    } catch (...) {
+      log::error("work was given up: " + caught_error().message);
+    }
     work = nullptr;
     lock.lock();
   }

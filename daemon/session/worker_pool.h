@@ -1,6 +1,6 @@
-// Threads for work that blocks in the file system. A thread is started when work waits and none is idle, up
-// to a limit; idle ones sleep in the kernel. Many of them may wait in a sync at the same time, which is what
-// lets the file system merge the syncs of different sessions.
+// Threads for work that blocks in the file system. There is always one; another is started when work waits
+// and none is idle, up to a limit; idle ones sleep in the kernel. Many of them may wait in a sync at the same
+// time, which is what lets the file system merge the syncs of different sessions.
 #pragma once
 
 #include <condition_variable>
@@ -14,17 +14,20 @@ namespace sessiond {
 
 class WorkerPool {
  public:
-  explicit WorkerPool(std::size_t threads_max) : threads_max_(threads_max) {}
+  // Throws when not even one thread can be started.
+  explicit WorkerPool(std::size_t threads_max);
   // Finishes what was posted, then ends the threads.
   ~WorkerPool();
 
-  // On any thread. Work runs in the order of posting as threads become free.
+  // On any thread. Work runs in the order of posting as threads become free. An exception that leaves the
+  // work is logged and ends there; who waits for an answer must be told before.
   void post(std::function<void()> work);
   // Returns when nothing is running or waiting. Work that is posted meanwhile is waited for too.
   void wait_idle();
 
  private:
   void run();
+  void add_thread();  // under the mutex
 
   const std::size_t threads_max_;
   std::mutex mutex_;

@@ -3,11 +3,11 @@
 // order of calls.
 //
 // All names are single components relative to an open directory; only open_root takes a path. A name that is
-// a link is never followed, and only regular files and directories are opened, so that nothing planted in a
-// session directory can lead elsewhere or block the daemon. Errors carry the operation, the name and errno,
-// with the code storage_full for no room (disk, quota, file size), not_found and already_exists for names,
-// storage_error else. Calls may block and may come from any thread; one handle is used by one thread at a
-// time.
+// a link is never followed, and only directories and regular files with one name are opened, so that nothing
+// planted in a session directory can lead elsewhere or block the daemon. Errors carry the operation, the name
+// and errno, with the code storage_full for no room (disk, quota, file size), not_found and already_exists
+// for names, storage_error else. Calls may block and may come from any thread; one handle is used by one
+// thread at a time.
 #pragma once
 
 #include <sys/types.h>

@@ -49,20 +49,22 @@ Status check_session_id(std::string_view id) {
       .with("field", "params.session_id");
 }
 
+// What keeps `name` from being an artifact's; empty when nothing does.
+static std::string_view artifact_problem(std::string_view name) {
+  if (!is_utf8(name) || std::any_of(name.begin(), name.end(),
+                                    [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }))
+    return "control characters are not allowed";
+  if (name.find('/') != std::string_view::npos) return "it must be a plain name, not a path";
+  if (name.starts_with('.')) return "it must not start with a dot";
+  if (reserved(name)) return "the name is taken by the session itself";
+  return {};
+}
+
+bool is_artifact(std::string_view name) { return !name.empty() && artifact_problem(name).empty(); }
+
 Status check_artifact_name(std::string_view name) {
-  std::string_view problem;
-  if (name.empty() || name.size() > artifact_name_bytes_max)
-    problem = "it must have 1 to 200 bytes";
-  else if (!is_utf8(name) || std::any_of(name.begin(), name.end(), [](char c) {
-             return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
-           }))
-    problem = "control characters are not allowed";
-  else if (name.find('/') != std::string_view::npos)
-    problem = "it must be a plain name, not a path";
-  else if (name.front() == '.')
-    problem = "it must not start with a dot";
-  else if (reserved(name))
-    problem = "the name is taken by the session itself";
+  std::string_view problem = artifact_problem(name);
+  if (name.empty() || name.size() > artifact_name_bytes_max) problem = "it must have 1 to 200 bytes";
   if (problem.empty()) return {};
   return Error(ErrorCode::invalid_params,
                "name: " + quoted(name) + " cannot be an artifact: " + std::string(problem))

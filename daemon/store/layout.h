@@ -37,6 +37,8 @@ Status check_session_id(std::string_view id);
 // An artifact's name: one component of valid UTF-8 without control characters, at most 200 bytes, not hidden,
 // and none of the names above or of a state file.
 Status check_artifact_name(std::string_view name);
+// The same for a name that is there: the kept version of a long name is longer.
+bool is_artifact(std::string_view name);
 
 // "draft.md" and 3 give "draft.v3.md".
 std::string version_name(std::string_view artifact, int version);

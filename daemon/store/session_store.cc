@@ -308,10 +308,30 @@ Status SessionStore::quarantine_history() {
   return env_.sync_dir(dir_.get());
 }
 
+// What somebody put in a state file's place comes here by the exchanges: a link, a directory, a file with
+// another name elsewhere. It is moved to quarantine as it is, never written to.
+Result<Open> SessionStore::open_temporary(const std::string& name) {
+  Result<Open> file = own(env_, env_.open_or_create(dir_.get(), name));
+  if (file) return file;
+  const Result<FileInfo> info = env_.stat(dir_.get(), name);
+  const bool foreign = info && (info->type != FileInfo::Type::file || file.error().data.contains("names"));
+  if (!foreign) return file;
+  const std::string folder(layout::quarantine);
+  Status made = env_.mkdir(dir_.get(), folder);
+  if (!made && made.error().code != ErrorCode::already_exists) return made.error();
+  SESSIOND_ASSIGN(const Open dir, own(env_, env_.open_dir(dir_.get(), folder)));
+  for (int number = 1;; ++number) {
+    Status moved = env_.rename_new(dir_.get(), name, dir.get(), name + "." + std::to_string(number));
+    if (!moved && moved.error().code == ErrorCode::already_exists) continue;
+    SESSIOND_TRY(std::move(moved));
+    return own(env_, env_.create(dir_.get(), name));
+  }
+}
+
 Status SessionStore::write_state(const StateBytes& state) {
   const std::string temporary = layout::temporary_of(state.name);
   {
-    SESSIOND_ASSIGN(const Open file, own(env_, env_.open_or_create(dir_.get(), temporary)));
+    SESSIOND_ASSIGN(const Open file, open_temporary(temporary));
     SESSIOND_TRY(write_all(env_, file.get(), 0, state.bytes));
     SESSIOND_TRY(env_.truncate(file.get(), static_cast<std::int64_t>(state.bytes.size())));
   }

@@ -109,6 +109,7 @@ class SessionStore {
   Error unknown(const std::string& reason) const;
   Status quarantine_history();
   Status save_aside(const std::string& bytes, const std::string& stem, std::string* saved_as);
+  Result<Open> open_temporary(const std::string& name);
   Status write_backup_then_rename(const StateBytes& state, const std::string& temporary);
 
   Env& env_;

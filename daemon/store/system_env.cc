@@ -231,8 +231,16 @@ class SystemEnv final : public Env {
   static Result<Handle> open_file(Handle dir, const std::string& name, int flags) {
     SESSIOND_ASSIGN(const Handle handle, open(dir, name, flags));
     struct stat raw {};
-    if (::fstat(handle, &raw) == 0 && S_ISREG(raw.st_mode)) return handle;
+    const bool regular = ::fstat(handle, &raw) == 0 && S_ISREG(raw.st_mode);
+    if (regular && raw.st_nlink <= 1) return handle;
     ::close(handle);
+    if (regular)
+      return Error(ErrorCode::storage_error, printable(name) + ": the file has " +
+                                                 std::to_string(raw.st_nlink) +
+                                                 " names (hard links) and may belong elsewhere")
+          .with("file", name)
+          .with("names", raw.st_nlink)
+          .next("replace it by a copy of its own: cp it to another name, then mv that over it");
     return Error(ErrorCode::storage_error, printable(name) + ": not a regular file").with("file", name);
   }
 

@@ -34,11 +34,15 @@ struct TestDispatcher {
   Dispatcher dispatcher{services};
   Caller caller{.uid = 1000, .gid = 100, .pid = 4242};
 
-  TestDispatcher() {
-    if (Status started = registry.start(directory.path(), {}); !started)
+  TestDispatcher() { start(directory.path()); }
+  // On a state directory that another one had before.
+  explicit TestDispatcher(const std::string& state_dir) { start(state_dir); }
+  ~TestDispatcher() { pool.wait_idle(); }
+
+  void start(const std::string& state_dir) {
+    if (Status started = registry.start(state_dir, {}); !started)
       throw std::runtime_error(started.error().message);
   }
-  ~TestDispatcher() { pool.wait_idle(); }
 
   // The reply to one frame, or "".
   std::string ask(std::string_view frame) {

@@ -1,0 +1,102 @@
+// Archive, restore and delete: nothing active is ever removed, nothing is lost in a race.
+#include "tests/session/session_support.h"
+
+namespace sessiond {
+namespace {
+
+std::string batch_of(const std::vector<std::pair<std::string, std::string>>& calls) {
+  std::string out;
+  for (const auto& [method, params] : calls)
+    out += (out.empty() ? "[" : ",") +
+           (R"({"jsonrpc":"2.0","id":1,"method":")" + method + R"(","params":)" + params + "}");
+  return out + "]";
+}
+
+}  // namespace
+
+TEST_CASE("archive, restore, delete") {
+  Sessions s;
+  s.create("demo", 1);
+  const std::string demo = Sessions::of("demo");
+  const std::string confirmed = Sessions::of("demo", R"("confirm":"demo")");
+  CHECK(s.outcome("session.archive", demo) == "refused");
+  CHECK(s.outcome("session.delete", confirmed) == "refused");
+  CHECK(s.outcome("session.delete", Sessions::of("demo", R"("confirm":"dmeo")")) == "invalid_params");
+  CHECK(s.outcome("session.restore", demo) == "refused");
+  s.complete("demo", 0);
+  CHECK(s.outcome("session.archive", demo) == "ok");
+  CHECK(s.status("demo") == "archived");
+  CHECK(fs::exists(s.root() / ".archive/demo/history.jsonl"));
+  CHECK(s.outcome("session.archive", demo) == "refused");
+  CHECK(s.outcome("session.revert", Sessions::of("demo", R"("revision":1)")) == "refused");
+  CHECK(s.result("session.list", R"({"status":"archived"})").at("total") == 1);
+  CHECK(Sessions::name_of(s.create("demo", 1)) == "already_exists");
+  {
+    Sessions again(s.state_dir);
+    CHECK(again.status("demo") == "archived");
+  }
+  CHECK(s.outcome("session.restore", demo) == "ok");
+  CHECK(s.status("demo") == "completed");
+  CHECK(s.history("demo").size() == 2);
+  // The same id again and again, within one millisecond.
+  for (int i = 0; i < 5; ++i) {
+    CHECK(s.outcome("session.delete", confirmed) == "ok");
+    CHECK(s.outcome("session.get", demo) == "not_found");
+    CHECK(s.create("demo", 1).contains("result"));
+    CHECK(s.complete("demo", 0).contains("result"));
+  }
+  std::size_t kept = 0;
+  for (const auto& entry : fs::directory_iterator(s.root() / ".trash"))
+    kept += fs::exists(entry.path() / "history.jsonl");
+  CHECK(kept == 5);
+}
+
+TEST_CASE("a session that cannot be read just now is neither archived nor deleted") {
+  Sessions s;
+  s.create("demo", 2);
+  Sessions again(s.state_dir);
+  fs::rename(s.dir("demo") / ".lock", s.dir("demo") / ".lock-away");
+  fs::create_directory(s.dir("demo") / ".lock");
+  CHECK(again.outcome("session.archive", Sessions::of("demo")) == "storage_error");
+  CHECK(again.outcome("session.delete", Sessions::of("demo", R"("confirm":"demo")")) == "storage_error");
+  CHECK(fs::exists(s.dir("demo") / "history.jsonl"));
+}
+
+TEST_CASE("moves and commands that race: one directory, one history, every reply true") {
+  Sessions s;
+  const int rounds = static_cast<int>(test::scaled(150, 30));
+  s.create("demo", 2);
+  s.call("session.pause", Sessions::of("demo"));
+  const std::string demo = Sessions::of("demo");
+  std::int64_t acknowledged = s.revision("demo");
+  for (int round = 0; round < rounds; ++round) {
+    const json::value replies = *parse_json(s.ask(batch_of({{"session.archive", demo},
+                                                            {"session.resume", demo},
+                                                            {"session.archive", demo},
+                                                            {"session.restore", demo},
+                                                            {"session.pause", demo},
+                                                            {"session.get", demo},
+                                                            {"session.restore", demo},
+                                                            {"session.pause", demo}})));
+    for (const json::value& reply : replies.as_array()) {
+      const json::value* result = reply.as_object().if_contains("result");
+      if (result == nullptr) {
+        const std::string name = Sessions::name_of(reply.as_object());
+        CHECK((name == "refused" || name == "not_found"));
+      } else if (const json::value* session = result->as_object().if_contains("session")) {
+        acknowledged = std::max(acknowledged, session->at("revision").as_int64());
+      }
+    }
+    const bool archived = fs::exists(s.root() / ".archive/demo");
+    CHECK(archived != fs::exists(s.dir("demo")));
+    CHECK(s.revision("demo") >= acknowledged);
+    if (archived) CHECK(s.outcome("session.restore", demo) == "ok");
+    s.call("session.pause", demo);
+  }
+  Sessions again(s.state_dir);
+  CHECK(again.revision("demo") == s.revision("demo"));
+  CHECK(again.result("session.get", demo).at("session").at("warnings").as_array().empty());
+  MESSAGE(rounds << " rounds of 8 racing calls, " << again.history("demo").size() << " lines");
+}
+
+}  // namespace sessiond
