@@ -123,6 +123,7 @@ Status read_session(Context& context, typename M::Params params, Replier replier
   const bool blocking = digs<M>(params);
   auto use = [session, &services, params = std::move(params), replier = std::move(replier),
               blocking](Result<std::shared_ptr<const Snapshot>> snapshot) {
+    (void)blocking;  // only some methods look at it
     if (!snapshot) return replier.error(snapshot.error());
     replier.guard([&] {
       const View view{services, session, std::move(*snapshot)};

@@ -8,6 +8,7 @@
 namespace sessiond {
 
 WorkerPool::WorkerPool(std::size_t threads_max) : threads_max_(threads_max) {
+  const std::lock_guard lock(mutex_);  // the thread looks at the vector that it is being put into
   threads_.reserve(threads_max);
   threads_.emplace_back([this] { run(); });
 }

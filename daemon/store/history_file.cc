@@ -72,6 +72,7 @@ class BackwardLines {
 };
 
 // Collects lines from the end until the base of the last one, and decides what is torn and what is damage.
+// The last write is read to its start even when the base lies inside it: a line before the base may be torn.
 class TailReader {
  public:
   TailReader(Env& env, Handle file, std::int64_t length) : lines_(env, file, length) {
@@ -82,8 +83,9 @@ class TailReader {
     for (;;) {
       SESSIOND_ASSIGN(std::optional<BackwardLines::Line> line, lines_.previous());
       if (!line) break;
+      const std::int64_t offset = line->offset;
       take(*line);
-      if (found_base()) break;
+      if (from_base_ > 0 && offset <= backwards_.front().batch_at) break;
     }
     finish();
     return std::move(tail_);
@@ -99,7 +101,13 @@ class TailReader {
       return;
     }
     if (!backwards_.empty() && backwards_.back().seq != read.line.seq + 1) return take_gap(line, read.line);
-    backwards_.push_back(std::move(read.line));
+    keep(std::move(read.line));
+  }
+
+  void keep(HistoryLine line) {
+    backwards_.push_back(std::move(line));
+    if (backwards_.back().document && backwards_.back().seq == backwards_.front().base)
+      from_base_ = backwards_.size();
   }
 
   // A write behind a line without a newline begins with that newline. If its block was never written, zeros
@@ -130,24 +138,21 @@ class TailReader {
     tail_.damage = "line " + std::to_string(earlier.seq) + " is followed by line " +
                    std::to_string(backwards_.back().seq);
     forget_from(line.offset + static_cast<std::int64_t>(line.text.size()) + 1);
-    backwards_.push_back(std::move(earlier));
+    keep(std::move(earlier));
   }
 
   void forget_from(std::int64_t offset) {
     backwards_.clear();
+    from_base_ = 0;
     tail_.good_length = offset;
     tail_.needs_newline = false;
   }
 
-  bool found_base() const {
-    return !backwards_.empty() && backwards_.back().document &&
-           backwards_.back().seq == backwards_.front().base;
-  }
-
   void finish() {
     if (backwards_.empty()) return;
-    if (!found_base() && tail_.damage.empty()) tail_.damage = "the line with the whole document is missing";
-    if (!found_base()) return;
+    if (from_base_ == 0 && tail_.damage.empty()) tail_.damage = "the line with the whole document is missing";
+    if (from_base_ == 0) return;
+    backwards_.resize(from_base_);
     tail_.recent.assign(std::make_move_iterator(backwards_.rbegin()),
                         std::make_move_iterator(backwards_.rend()));
     json::value document = *tail_.recent.front().document;
@@ -165,6 +170,7 @@ class TailReader {
   BackwardLines lines_;
   HistoryTail tail_;
   std::vector<HistoryLine> backwards_;  // newest first
+  std::size_t from_base_ = 0;  // so many of them lead to the document; 0: the base is not reached yet
 };
 
 }  // namespace

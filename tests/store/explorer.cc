@@ -220,7 +220,11 @@ void Explorer::explore(const SimEnv& machine, const Model& model) {
     cut(lost);
     cut(present);
     RandomChooser random(machine.changes() * 1'000'003 + states_);
-    while (number < survivors_max_) cut(random);
+    RunChooser runs(machine.changes() * 1'000'003 + states_, 6);
+    while (number < survivors_max_) {
+      cut(runs);
+      cut(random);
+    }
   }
   where_ = place;
 }

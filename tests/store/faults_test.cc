@@ -139,7 +139,7 @@ TEST_CASE("every call fails, once and from then on") {
         Fault fault{.where = reason == 0 ? Fault::Where::write : Fault::Where::any_call,
                     .reason = reason,
                     .sticky = sticky};
-        const std::size_t stride = SESSIOND_DEFAULT_STATES < 100'000 ? 3 : 1;  // less under sanitizers
+        const std::size_t stride = SESSIOND_DEFAULT_STATES < 100'000 ? 7 : 1;  // less under sanitizers
         for (;; fault.number += stride, ++faults)
           if (!FaultRun(start, fault, explorer).run()) break;
       }

@@ -7,7 +7,7 @@
 namespace sessiond {
 namespace {
 
-constexpr std::int64_t document_every = 4;  // lines; far below the real interval, so that both kinds occur
+constexpr std::int64_t document_every = 3;  // lines; far below the real interval, so that both kinds occur
 constexpr const char* timestamp = "2026-01-17T14:30:00.000Z";
 
 // True when `rest` is the first of `lines`, whole. The newline of the last may be missing: it says nothing.

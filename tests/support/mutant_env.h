@@ -2,6 +2,7 @@
 // mutation stands for a line that could be missing in the store.
 #pragma once
 
+#include <map>
 #include <span>
 
 #include "tests/support/forward_env.h"

@@ -4,6 +4,7 @@
 //   - A state file gets new content only after a history line with that content's hash was synced.
 #pragma once
 
+#include <map>
 #include <set>
 
 #include "tests/support/forward_env.h"

@@ -16,6 +16,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <random>
 
@@ -38,6 +39,22 @@ class RandomChooser final : public Chooser {
 
  private:
   std::mt19937_64 random_;
+};
+
+// In runs of the oldest or the newest, about `run` long: whole lines survive and whole lines are lost, which
+// independent choices hardly ever give.
+class RunChooser final : public Chooser {
+ public:
+  RunChooser(std::uint64_t seed, std::size_t run) : random_(seed), run_(run) {}
+  std::size_t pick(std::size_t count) override {
+    if (random_() % run_ == 0) which_ = random_() % 3;
+    return which_ < count ? which_ : count - 1;
+  }
+
+ private:
+  std::mt19937_64 random_;
+  std::size_t run_;
+  std::size_t which_ = 1;
 };
 
 // The same way for everything: 0 the oldest (all that was not synced is lost), 1 the newest.
