@@ -236,7 +236,7 @@ Result<std::shared_ptr<Root>> Registry::find_root(const std::optional<std::strin
 Result<std::string> Registry::directory_for(const Kind& kind, const std::optional<std::string>& root,
                                             const std::string& id) {
   const std::lock_guard lock(mutex_);
-  SESSIOND_ASSIGN(const Root* found, find_root(root, kind));
+  SESSIOND_ASSIGN(const std::shared_ptr<Root> found, find_root(root, kind));
   return directory_of(*found, id, false);
 }
 

@@ -42,7 +42,7 @@ HistoryLine line_of(const Document& document, std::int64_t seq, TimePoint time) 
   line.command = seq == 1 ? "workflow.create" : "session.update";
   line.arguments = json::object{};
   line.seq = line.revision = seq;
-  line.meta = describe_meta(workflow_kind(), workflow_kind().summary(document, time), {}, line.timestamp);
+  line.meta = describe_meta(workflow_kind(), document, {}, line.timestamp, time);
   return line;
 }
 
