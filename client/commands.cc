@@ -14,6 +14,12 @@ namespace {
 
 void print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
+// What a session holds may come from anybody.
+void print_foreign(std::string_view text, std::FILE* file = stdout) {
+  const std::string safe = for_terminal(text);
+  std::fwrite(safe.data(), 1, safe.size(), file);
+}
+
 int fail(const Options& options, const Error& error) {
   const ErrorInfo& info = error_info(error.code);
   if (options.json) {
@@ -23,8 +29,7 @@ int fail(const Options& options, const Error& error) {
         {"error", {{"code", info.number}, {"message", error.message}, {"data", std::move(data)}}}};
     print(to_json_text(reply) + "\n");
   } else {
-    const std::string text = render_error(error);
-    std::fwrite(text.data(), 1, text.size(), stderr);
+    print_foreign(render_error(error), stderr);
   }
   return info.exit_status;
 }
@@ -63,9 +68,9 @@ int show(const Options& options, const json::value& result) {
   if (options.json)
     print(to_json_text(result) + "\n");
   else if (result.is_object())
-    print(render_members(result.get_object()));
+    print_foreign(render_members(result.get_object()));
   else
-    print(to_pretty_json(result) + "\n");
+    print(render_json(result) + "\n");
   return 0;
 }
 
@@ -135,7 +140,7 @@ int call(const Options& options, const std::string& method, const std::vector<st
   }
   Result<json::value> reply = ask(options, method, params);
   if (!reply) return fail(options, reply.error());
-  print((options.json ? to_json_text(*reply) : to_pretty_json(*reply)) + "\n");
+  print((options.json ? to_json_text(*reply) : render_json(*reply)) + "\n");
   return 0;
 }
 

@@ -102,6 +102,24 @@ void append_result(std::string& out, const json::object& method) {
 
 }  // namespace
 
+// JSON escapes control characters below U+0020 only; the others can move a terminal's cursor just as well.
+std::string render_json(const json::value& value) {
+  std::string out;
+  const std::string text = to_pretty_json(value);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
+    constexpr std::string_view digits = "0123456789abcdef";
+    if (byte == 0x7F)
+      out += "\\u007f";
+    else if (byte == 0xC2 && next < 0xA0)
+      ((out += "\\u00") += digits[next >> 4]) += digits[next & 15], ++i;
+    else
+      out += text[i];
+  }
+  return out;
+}
+
 std::string render_members(const json::object& object) {
   std::string out;
   append_members(out, object, 0);

@@ -8,6 +8,9 @@
 
 namespace sessiond {
 
+// Indented JSON that is safe on a terminal and still the same JSON.
+std::string render_json(const json::value& value);
+
 // Members as "name  value" lines, nested objects indented below their name.
 std::string render_members(const json::object& object);
 

@@ -39,6 +39,21 @@ void append_escaped(std::string& out, unsigned char byte) {
   out += digits[byte & 15];
 }
 
+// Appends the character at the front of `text`, escaped if it is a control character or invalid UTF-8; its
+// length.
+std::size_t append_visible(std::string& out, std::string_view text) {
+  const auto byte = static_cast<unsigned char>(text.front());
+  const std::size_t length = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : byte >= 0x80 ? 2 : 1;
+  // U+0080 to U+009F are control characters too.
+  const bool high_control = byte == 0xC2 && text.size() > 1 && static_cast<unsigned char>(text[1]) < 0xA0;
+  if (byte >= 0x20 && byte != 0x7F && !high_control && is_utf8(text.substr(0, length))) {
+    out += text.substr(0, length);
+    return length;
+  }
+  append_escaped(out, byte);
+  return 1;
+}
+
 template <class Parts>
 std::string join_parts(const Parts& parts, std::string_view separator) {
   std::string out;
@@ -79,30 +94,25 @@ std::string printable(std::string_view text, std::size_t max) {
   std::size_t i = 0;
   while (i < text.size()) {
     if (shown++ == max) return out + "...";
-    const auto byte = static_cast<unsigned char>(text[i]);
-    const std::size_t length = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : 2;
-    if (byte >= 0x80 && is_utf8(text.substr(i, length))) {
-      // U+0080 to U+009F are control characters too.
-      if (byte == 0xC2 && static_cast<unsigned char>(text[i + 1]) < 0xA0) {
-        append_escaped(out, byte);
-        append_escaped(out, static_cast<unsigned char>(text[i + 1]));
-      } else {
-        out += text.substr(i, length);
-      }
-      i += length;
-      continue;
+    const char c = text[i];
+    if (c == '\n' || c == '\t' || c == '"' || c == '\\') {
+      (out += '\\') += c == '\n' ? 'n' : c == '\t' ? 't' : c;
+      ++i;
+    } else {
+      i += append_visible(out, text.substr(i));
     }
-    ++i;
-    if (byte == '\n')
-      out += "\\n";
-    else if (byte == '\t')
-      out += "\\t";
-    else if (byte == '"' || byte == '\\')
-      (out += '\\') += static_cast<char>(byte);
-    else if (byte < 0x20 || byte >= 0x7F)
-      append_escaped(out, byte);
+  }
+  return out;
+}
+
+std::string for_terminal(std::string_view text) {
+  std::string out;
+  std::size_t i = 0;
+  while (i < text.size()) {
+    if (text[i] == '\n' || text[i] == '\t')
+      out += text[i++];
     else
-      out += static_cast<char>(byte);
+      i += append_visible(out, text.substr(i));
   }
   return out;
 }

@@ -23,6 +23,10 @@ std::string printable(std::string_view text, std::size_t max = 80);
 // printable() in double quotes.
 std::string quoted(std::string_view text, std::size_t max = 80);
 
+// `text` as it is but for control characters other than newline and tab, and invalid UTF-8, which are
+// escaped. For what a person reads on a terminal: nothing in it can move the cursor.
+std::string for_terminal(std::string_view text);
+
 // `text` on one line, as it is but for control characters and runs of white space, which become one space; at
 // most `max` code points and then "...". For texts that people read, where escapes would be in the way.
 std::string one_line(std::string_view text, std::size_t max = 200);

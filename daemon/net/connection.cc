@@ -5,8 +5,6 @@
 #include <boost/asio/post.hpp>
 #include <cerrno>
 
-#include "common/log.h"
-
 namespace sessiond {
 
 Connection::Connection(Socket socket, Caller caller, ConnectionShared& shared)
@@ -71,6 +69,7 @@ void Connection::on_readable() {
     return settle();
   }
   if (count == 0) {
+    take_last_line();
     no_more_input_ = true;
     return settle();
   }
@@ -108,6 +107,12 @@ void Connection::take_frames(std::string_view input) {
     pending_ = std::string(input);
 }
 
+void Connection::take_last_line() {
+  if (reader_.framing() != Framing::lines || pending_.empty()) return;
+  pending_ += '\n';
+  take_frames(pending_);
+}
+
 void Connection::take_frame(std::string_view frame) {
   Done done = Done::now;
   if (reader_.framing() == Framing::lines) {
@@ -133,9 +138,7 @@ void Connection::refuse(const Event& event) {
   shared_.dispatcher.refuse(*event.error, body_);
   if (event.close) {
     no_more_input_ = true;
-    ++shared_.stats.connections_dropped;
-    log::info("closing a connection of uid " + std::to_string(caller_.uid) + " (pid " +
-              std::to_string(caller_.pid) + "): " + event.error->message);
+    count_dropped(event.error->message);
   }
   append_framed(outbox_.tail(), reader_.framing(), body_, event.http_status,
                 !event.close && reader_.keep_alive());
@@ -206,10 +209,14 @@ void Connection::on_deadline() {
   drop(greeted_ ? "a request was not complete in time" : "no request arrived in time");
 }
 
-void Connection::drop(std::string_view reason) {
+void Connection::count_dropped(std::string_view reason) {
   ++shared_.stats.connections_dropped;
-  log::info("closing a connection of uid " + std::to_string(caller_.uid) + " (pid " +
-            std::to_string(caller_.pid) + "): " + std::string(reason));
+  shared_.dropped_log.write("closing a connection of uid " + std::to_string(caller_.uid) + " (pid " +
+                            std::to_string(caller_.pid) + "): " + std::string(reason));
+}
+
+void Connection::drop(std::string_view reason) {
+  count_dropped(reason);
   if (!stalled_since_) {
     body_.clear();
     shared_.dispatcher.refuse(Error(ErrorCode::limit_exceeded, std::string(reason))

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "common/limits.h"
+#include "common/log_limit.h"
 #include "daemon/net/outbox.h"
 #include "daemon/rpc/caller.h"
 #include "daemon/rpc/dispatcher.h"
@@ -31,6 +32,7 @@ struct ConnectionShared {
   Stats& stats;
   std::vector<char> read_buffer = std::vector<char>(read_chunk_bytes);
   std::function<void(Connection&)> closed;  // removes it from the listener's set
+  LogLimit dropped_log{log::Level::info, 20, std::chrono::seconds(10)};
 };
 
 class Connection : public std::enable_shared_from_this<Connection> {
@@ -57,6 +59,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // Takes frames off `input` until it is used up or reading must stop; keeps the rest.
   void take_frames(std::string_view input);
   void take_frame(std::string_view body);
+  // The peer closed its side: a last line may lack its end.
+  void take_last_line();
   void refuse(const Event& event);
   void append_reply(std::string_view body, int http_status = 200);
   void deliver(std::string body);
@@ -67,6 +71,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void update_deadline();
   void on_deadline();
   void drop(std::string_view reason);
+  void count_dropped(std::string_view reason);
 
   Socket socket_;
   Caller caller_;

@@ -87,7 +87,7 @@ void Listener::refuse_waiting() {
            Error(ErrorCode::limit_exceeded, "the daemon is out of file descriptors").next("try again later"));
   }
   spare_descriptor_ = open_spare();
-  log::warn("out of file descriptors; connections refused: " + std::to_string(refused));
+  refused_log_.write("out of file descriptors; connections refused: " + std::to_string(refused));
 }
 
 void Listener::pause_accepting() {
@@ -119,7 +119,7 @@ void Listener::admit(int descriptor) {
     ++stats_.connections_refused;
     const std::string who =
         peer ? " of uid " + std::to_string(peer->uid) + " (pid " + std::to_string(peer->pid) + ")" : "";
-    log::warn("refused a connection" + who + ": " + error->message);
+    refused_log_.write("refused a connection" + who + ": " + error->message);
     return refuse(descriptor, *error);
   }
   Connection::Socket socket(io_);

@@ -53,6 +53,7 @@ class Listener {
   std::unordered_set<std::shared_ptr<Connection>> connections_;
   std::map<uid_t, std::size_t> by_uid_;
   std::function<void()> drained_;
+  LogLimit refused_log_{log::Level::warn, 20, std::chrono::seconds(10)};
 };
 
 }  // namespace sessiond

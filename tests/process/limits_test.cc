@@ -172,6 +172,21 @@ TEST_CASE("a peer that reads a little at a time does not make the daemon's memor
   CHECK(peak < before + scaled(8, 32) * 1024 * 1024);
 }
 
+TEST_CASE("the last line of a peer that closes its side may lack its end") {
+  TestDaemon daemon;
+  TestClient client = daemon.connect();
+  std::string text = request(1, "daemon.ping") + request(2, "daemon.ping");
+  text.pop_back();
+  REQUIRE(client.send(text));
+  client.half_close();
+  for (std::int64_t id = 1; id <= 2; ++id) {
+    const auto line = client.read_line();
+    REQUIRE(line);
+    CHECK(json::parse(*line).at("id") == id);
+  }
+  CHECK(client.ends());
+}
+
 TEST_CASE("a peer that closes its side still gets all replies") {
   TestDaemon daemon;
   TestClient client = daemon.connect();

@@ -1,5 +1,4 @@
 // Every call of the store fails, in turn, once and from then on, with every error that a disk gives.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
 #include <cerrno>

@@ -1,6 +1,5 @@
 // Lines of the history and the file of them: spelling, reading from the end, bisection, and what is torn and
 // what is damage.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
 #include <cstdio>

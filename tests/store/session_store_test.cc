@@ -1,5 +1,4 @@
 // One session directory, on the real file system and on the simulated disk.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
 #include <stdlib.h>

@@ -9,6 +9,7 @@
 #include <functional>
 #include <sstream>
 
+#include "common/log_limit.h"
 #include "support/environment.h"
 #include "support/outcome.h"
 
@@ -89,4 +90,20 @@ TEST_CASE("log: priorities for the journal, and levels below the chosen one are 
   CHECK(log::enabled(log::Level::error));
   log::set_level(log::Level::info);
   CHECK(stderr_of(all) == "<6>i\n<4>w\n<3>e\n");
+}
+
+TEST_CASE("log: lines that strangers cause are bounded, and what was left out is counted") {
+  const auto start = LogLimit::Clock::now();
+  const std::string text = stderr_of([&] {
+    LogLimit limit(log::Level::warn, 2, std::chrono::seconds(10));
+    for (int i = 0; i < 5; ++i) limit.write("refused " + std::to_string(i), start + std::chrono::seconds(i));
+    limit.write("refused later", start + std::chrono::seconds(10));
+    limit.write("refused much later", start + std::chrono::seconds(60));
+  });
+  CHECK(text.find("refused 1") != std::string::npos);
+  CHECK(text.find("refused 2") == std::string::npos);
+  CHECK(text.find("left out: 3 more like the last") != std::string::npos);
+  CHECK(text.find("left out: 3") < text.find("refused later"));
+  CHECK(text.find("left out: 0") == std::string::npos);
+  CHECK(text.find("refused much later") != std::string::npos);
 }

@@ -87,3 +87,10 @@ TEST_CASE("render: every method of ours has a page without gaps") {
       CHECK(page.find(parameter.at("description").as_string().c_str()) != std::string::npos);
   }
 }
+
+TEST_CASE("render: JSON for people holds no control character and is still the same JSON") {
+  const json::value value = *parse_json("{\"t\":\"a\x7f\xc2\x9b\xc2\xa0é\\u001b\"}");
+  const std::string text = render_json(value);
+  CHECK(text == "{\n  \"t\": \"a\\u007f\\u009b\xc2\xa0é\\u001b\"\n}");
+  CHECK(*parse_json(text) == value);
+}

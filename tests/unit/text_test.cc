@@ -72,6 +72,12 @@ TEST_CASE("text: foreign bytes are made harmless") {
   CHECK(printable(std::string_view("a\0b", 3)) == "a\\x00b");
 }
 
+TEST_CASE("text: what people read keeps its lines and loses its terminal sequences") {
+  CHECK(for_terminal("a\tb\n\"c\" \\ é\n") == "a\tb\n\"c\" \\ é\n");
+  CHECK(for_terminal("\x1b[2J\r\xc2\x9b\x7f\xff") == "\\x1b[2J\\x0d\\xc2\\x9b\\x7f\\xff");
+  CHECK(for_terminal("\xc2") == "\\xc2");
+}
+
 TEST_CASE("text: long text is shortened by code points") {
   CHECK(printable("éééé", 4) == "éééé");
   CHECK(printable("ééééé", 4) == "éééé...");
