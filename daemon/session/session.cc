@@ -213,7 +213,7 @@ Status Session::ensure_loaded() {
 
 void Session::commit(const std::vector<Command*>& commands) {
   const auto fail_all = [&](const Error& error) {
-    for (Command* command : commands) taken(command->done)(error);
+    for (Command* command : commands) taken(command->done)(known_reply(*command, error));
   };
   const auto started = std::chrono::steady_clock::now();
   if (Status ready = ensure_loaded(); !ready) return fail_all(ready.error());
@@ -318,6 +318,14 @@ void Session::publish(SessionState state) {
     snapshot_ = next;
   }
   if (services_.changed) services_.changed(place_, *next);
+}
+
+// A repeated command changes nothing, so nothing that forbids changes forbids its answer.
+Result<std::string> Session::known_reply(const Command& command, const Error& otherwise) const {
+  if (!command.options.idempotency_key) return otherwise;
+  const auto known = replies_.find(*command.options.idempotency_key);
+  if (known == replies_.end()) return otherwise;
+  return known->second;
 }
 
 void Session::remember(const std::string& key, std::string reply) {

@@ -92,6 +92,7 @@ class Session : public std::enable_shared_from_this<Session> {
   Status place_artifacts();
   void publish(SessionState state);
   void remember(const std::string& key, std::string reply);
+  Result<std::string> known_reply(const Command& command, const Error& otherwise) const;
 
   const SessionPlace place_;
   SessionServices& services_;

@@ -53,7 +53,6 @@ const std::vector<Operation>& operations() {
       {{"session.delete", R"("session_id":"m","confirm":"m")"}, {{"session.abort", R"("session_id":"m")"}}},
       {note, {}},
       {{"artifact.put", R"("session_id":"m","name":"note.md","text":"second")"}, {note}},
-      {{"essay.create", R"("session_id":"g")"}, {}},
       {thesis, {}},
       {outline, {thesis}},
       {{"essay.set_pushback", R"("session_id":"e","level":"light")"}, {}},
@@ -68,14 +67,13 @@ json::object send(Sessions& daemon, const Call& call, const std::string& key) {
 // All that a client can see.
 json::value view(Sessions& daemon) {
   json::object out;
-  for (const std::string id : {"m", "n", "f", "e", "g"}) {
+  for (const std::string id : {"m", "n", "f", "e"}) {
     const json::object reply = daemon.call("session.get", Sessions::of(id));
     if (!reply.contains("result")) {
       out[id] = Sessions::name_of(reply);
       continue;
     }
     json::object seen = reply.at("result").as_object();
-    if (id == "g") seen.at("document").as_object().erase("pipeline_id");  // drawn at random
     const json::object artifacts = daemon.result("artifact.list", Sessions::of(id));
     for (const json::value& artifact : artifacts.at("artifacts").as_array()) {
       const std::string name = text_of(artifact.at("name"));
@@ -156,6 +154,10 @@ class Run {
   std::string repeat(Sessions& daemon, std::size_t call, bool acknowledged) const {
     const json::object again = send(daemon, calls_[call], key(call));
     if (!done(call)) return again.contains("error") ? "" : "what was refused is done when it is repeated";
+    // Nobody remembers the keys of a session that was deleted since.
+    const bool gone = Sessions::name_of(again) == "not_found" && call + 1 < calls_.size() &&
+                      calls_.back().method == "session.delete";
+    if (gone) return "";
     if (!again.contains("result")) return "the repetition is refused: " + to_json_text(again);
     if (acknowledged && again != replies_[call])
       return "the repetition is answered otherwise: " + to_json_text(again) + ", not " +

@@ -92,6 +92,18 @@ TEST_CASE("a repeated move with the same key is answered as the first one and do
   }
 }
 
+TEST_CASE("a repeated change is answered after the session was archived") {
+  Sessions s;
+  s.create("demo", 1);
+  const std::string keyed = Sessions::of("demo", R"("phase":0,"idempotency_key":"c-1")");
+  const json::object first = s.call("workflow.complete_phase", keyed);
+  REQUIRE(first.contains("result"));
+  REQUIRE(s.outcome("session.archive", Sessions::of("demo")) == "ok");
+  CHECK(s.call("workflow.complete_phase", keyed) == first);
+  CHECK(Sessions(s.state_dir).call("workflow.complete_phase", keyed) == first);
+  CHECK(s.update("demo", "{}") == "refused");
+}
+
 TEST_CASE("a move whose line is there but which did not happen is done when it is repeated") {
   Sessions s;
   s.create("demo", 1);
