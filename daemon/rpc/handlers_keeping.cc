@@ -146,8 +146,9 @@ void fork_now(const View& view, const SessionFork::Params& params, const std::st
   from.kind->rename(document, id);
   line.arguments = json::object{{"session_id", from.id}, {"revision", revision}};
   MessageReply reply;
-  reply.message =
-      "Session " + id + " starts from revision " + std::to_string(revision) + " of " + from.id + ".";
+  // What was not asked for by number is not told by number: a repeated call comes when there are more.
+  const std::string asked = params.revision ? "revision " + std::to_string(revision) + " of " : "";
+  reply.message = "Session " + id + " starts from " + asked + from.id + ".";
   Result<std::shared_ptr<Session>> made =
       services.registry.create(*from.kind, from.root, id, document, line, viewer);
   if (!made && made.error().code == ErrorCode::already_exists)

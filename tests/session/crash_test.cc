@@ -223,7 +223,7 @@ class Restarts {
 
 TEST_CASE("every mutating method and pairs of them, cut at every change of the disk") {
   const char* text = std::getenv("SESSIOND_METHOD_STATES");
-  const std::size_t wanted = text != nullptr ? std::strtoull(text, nullptr, 10) : test::scaled(8'000, 600);
+  const std::size_t wanted = text != nullptr ? std::strtoull(text, nullptr, 10) : test::scaled(4'000, 400);
   Restarts restarts(wanted);
   const std::vector<Operation>& all = operations();
   for (const Operation& one : all) {
