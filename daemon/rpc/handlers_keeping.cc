@@ -1,4 +1,5 @@
 // Handlers of methods_keeping.h.
+#include "common/log.h"
 #include "common/text.h"
 #include "common/uuid.h"
 #include "daemon/rpc/create_session.h"
@@ -15,45 +16,116 @@ Error active(const SessionPlace& place, std::string_view status, std::string_vie
       .next("complete or abort it first");
 }
 
+Result<MovedReply> reply_of(const std::string& id, const Registry::Moved& moved) {
+  if (!moved.durable)
+    return Error(ErrorCode::outcome_unknown,
+                 "the session is in " + moved.directory +
+                     " but may not survive a power cut there: " + moved.durable.error().message)
+        .with("session_id", id);
+  MovedReply reply;
+  reply.session_id = id;
+  reply.directory = moved.directory;
+  reply.message = "The session is now in " + moved.directory + ".";
+  return reply;
+}
+
+// The line comes first, so that a repeated call finds it. A session whose history cannot be written may be
+// moved all the same; only its key is not remembered then.
+void record(SessionStore* store, const Result<Session::SnapshotPtr>& state, const Move& move, TimePoint now) {
+  if (store == nullptr || !state || (*state)->seq == 0 || !(*state)->read_only.empty()) return;
+  if (Status recorded = record_move(*store, **state, move, now); !recorded)
+    log::warn("session " + move.id + ": " + move.command +
+              " is not in the history: " + recorded.error().message);
+}
+
+// A call that is being carried out, on the strand, with nothing else running.
+struct MoveCall {
+  Services& services;
+  const SessionPlace& place;
+  const Move& move;
+  const Result<Session::SnapshotPtr>& state;
+  SessionStore* store;
+  std::optional<std::int64_t> if_revision;
+};
+
+// How one of the three is done.
+struct MoveRules {
+  std::optional<bool> to_archive;         // where it leads; nowhere: away
+  Status (*check)(const MoveCall& call);  // whether it may
+  Result<Registry::Moved> (Registry::*carry_out)(const SessionPlace& place);
+};
+
+// `moves` tells whether the directory is another one after success.
+Result<Registry::Moved> carry_out(const MoveCall& call, const MoveRules& rules, bool& moves) {
+  EarlierMove earlier = EarlierMove::none;
+  if (call.state) {
+    SESSIOND_ASSIGN(earlier, find_earlier_move(**call.state, call.move));
+  }
+  moves = false;
+  const bool happened = earlier == EarlierMove::followed ||
+                        (earlier == EarlierMove::last && call.place.archived == rules.to_archive);
+  if (rules.to_archive && happened) return call.services.registry.finish_move(call.place, *rules.to_archive);
+  if (call.if_revision && call.state && (*call.state)->revision != *call.if_revision)
+    return revision_conflict((*call.state)->revision, *call.if_revision);
+  SESSIOND_TRY(rules.check(call));
+  if (earlier == EarlierMove::none) record(call.store, call.state, call.move, call.services.clock.now());
+  moves = true;
+  return (call.services.registry.*rules.carry_out)(call.place);
+}
+
 // What archive, restore and delete share: find the session, wait until nothing else runs, move its directory.
-template <class M, class Move>
-void move_session(Context& context, const std::string& reference, const WriteOptions& options, Done_<M> done,
-                  Move move) {
-  Services& services = context.services;
-  Result<std::shared_ptr<Session>> session = services.registry.find(reference, actor_of(context, {}).viewer);
+template <class M>
+void move_session(Services& services, const Viewer& viewer, const std::string& reference,
+                  const WriteOptions& options, Move move, Done_<M> done, MoveRules rules) {
+  Result<std::shared_ptr<Session>> session = services.registry.find(reference, viewer);
   if (!session) return done(session.error());
   const std::shared_ptr<Session>& found = *session;
-  auto work = [&services, place = found->place(), wanted = options.if_revision, done,
-               move = std::move(move)](Result<Session::SnapshotPtr> state) {
-    if (wanted && state && (*state)->revision != *wanted) {
-      done(revision_conflict((*state)->revision, *wanted));
-      return false;
-    }
-    const Result<Registry::Moved> moved = move(services, place, state);
-    if (!moved) {
-      done(moved.error());
-      return false;
-    }
-    if (!moved->durable) {
-      done(Error(ErrorCode::outcome_unknown,
-                 "the session is in " + moved->directory +
-                     " but may not survive a power cut there: " + moved->durable.error().message)
-               .with("session_id", place.id));
-      return true;
-    }
-    MovedReply reply;
-    reply.session_id = place.id;
-    reply.directory = moved->directory;
-    reply.message = "The session is now in " + moved->directory + ".";
-    done(reply);
-    return true;
+  move.id = found->place().id;
+  auto work = [&services, weak = std::weak_ptr(found), wanted = options.if_revision, done,
+               move = std::move(move), rules](const Result<Session::SnapshotPtr>& state) {
+    const std::shared_ptr<Session> alive = weak.lock();
+    const MoveCall call{services, alive->place(), move, state, alive->resting_store(), wanted};
+    bool moves = false;
+    const Result<Registry::Moved> moved = carry_out(call, rules, moves);
+    done(moved ? reply_of(move.id, *moved) : Result<MovedReply>(moved.error()));
+    return moved.ok() && moves;
   };
   found->exclusively(std::move(work), [done](const Error& error) { done(error); });
+}
+
+Move move_of(std::string_view command, const Actor& actor, const WriteOptions& options) {
+  return {std::string(command), "", options.idempotency_key, actor.agent, actor.model};
 }
 
 bool paused_or_ended(const SessionPlace& place, const Snapshot& state, TimePoint now, std::string& status) {
   status = place.kind->summary(state.document, now).status;
   return place.kind->ended(state.document) || status == "paused" || status == "abandoned";
+}
+
+Status check_archive(const MoveCall& call) {
+  const SessionPlace& place = call.place;
+  if (place.archived)
+    return Error(ErrorCode::refused, "session " + quoted(place.id) + " is archived already");
+  // One that is damaged may be put away; of one that cannot be read just now nobody knows.
+  if (!call.state && call.state.error().code != ErrorCode::damaged) return call.state.error();
+  std::string status;
+  if (call.state && !paused_or_ended(place, **call.state, call.services.clock.now(), status))
+    return active(place, status, "archived").next("pause, complete or abort it first");
+  return {};
+}
+
+Status check_restore(const MoveCall& call) {
+  if (call.place.archived) return {};
+  return Error(ErrorCode::refused, "session " + quoted(call.place.id) + " is not archived");
+}
+
+Status check_delete(const MoveCall& call) {
+  const SessionPlace& place = call.place;
+  if (place.archived) return {};
+  if (!call.state) return call.state.error();
+  const Document& document = (*call.state)->document;
+  if (place.kind->ended(document)) return {};
+  return active(place, place.kind->summary(document, call.services.clock.now()).status, "deleted");
 }
 
 // On a worker.
@@ -74,8 +146,9 @@ void fork_now(const View& view, const SessionFork::Params& params, const std::st
   from.kind->rename(document, id);
   line.arguments = json::object{{"session_id", from.id}, {"revision", revision}};
   MessageReply reply;
-  reply.message =
-      "Session " + id + " starts from revision " + std::to_string(revision) + " of " + from.id + ".";
+  // What was not asked for by number is not told by number: a repeated call comes when there are more.
+  const std::string asked = params.revision ? "revision " + std::to_string(revision) + " of " : "";
+  reply.message = "Session " + id + " starts from " + asked + from.id + ".";
   Result<std::shared_ptr<Session>> made =
       services.registry.create(*from.kind, from.root, id, document, line, viewer);
   if (!made && made.error().code == ErrorCode::already_exists)
@@ -142,31 +215,18 @@ void begin(For<SessionFork>, Context& context, const SessionFork::Params& params
 
 void begin(For<SessionArchive>, Context& context, const SessionArchive::Params& params,
            const WriteOptions& options, Done_<SessionArchive> done) {
-  move_session<SessionArchive>(
-      context, params.session_id, options, std::move(done),
-      [](Services& services, const SessionPlace& place,
-         const Result<Session::SnapshotPtr>& state) -> Result<Registry::Moved> {
-        if (place.archived)
-          return Error(ErrorCode::refused, "session " + quoted(place.id) + " is archived already");
-        // One that is damaged may be put away; of one that cannot be read just now nobody knows.
-        if (!state && state.error().code != ErrorCode::damaged) return state.error();
-        std::string status;
-        if (state && !paused_or_ended(place, **state, services.clock.now(), status))
-          return active(place, status, "archived").next("pause, complete or abort it first");
-        return services.registry.archive(place);
-      });
+  const Actor actor = actor_of(context, options);
+  move_session<SessionArchive>(context.services, actor.viewer, params.session_id, options,
+                               move_of(SessionArchive::name, actor, options), std::move(done),
+                               {true, check_archive, &Registry::archive});
 }
 
 void begin(For<SessionRestore>, Context& context, const SessionRestore::Params& params,
            const WriteOptions& options, Done_<SessionRestore> done) {
-  move_session<SessionRestore>(context, params.session_id, options, std::move(done),
-                               [](Services& services, const SessionPlace& place,
-                                  const Result<Session::SnapshotPtr>&) -> Result<Registry::Moved> {
-                                 if (!place.archived)
-                                   return Error(ErrorCode::refused,
-                                                "session " + quoted(place.id) + " is not archived");
-                                 return services.registry.restore(place);
-                               });
+  const Actor actor = actor_of(context, options);
+  move_session<SessionRestore>(context.services, actor.viewer, params.session_id, options,
+                               move_of(SessionRestore::name, actor, options), std::move(done),
+                               {false, check_restore, &Registry::restore});
 }
 
 void begin(For<SessionDelete>, Context& context, const SessionDelete::Params& params,
@@ -175,16 +235,21 @@ void begin(For<SessionDelete>, Context& context, const SessionDelete::Params& pa
     return done(Error(ErrorCode::invalid_params, "params.confirm: expected " + quoted(params.session_id) +
                                                      " again, got " + quoted(params.confirm))
                     .with("field", "params.confirm"));
-  move_session<SessionDelete>(
-      context, params.session_id, options, std::move(done),
-      [](Services& services, const SessionPlace& place,
-         const Result<Session::SnapshotPtr>& state) -> Result<Registry::Moved> {
-        if (!place.archived && !state) return state.error();
-        if (!place.archived && !place.kind->ended((*state)->document))
-          return active(place, place.kind->summary((*state)->document, services.clock.now()).status,
-                        "deleted");
-        return services.registry.remove(place);
-      });
+  const Actor actor = actor_of(context, options);
+  const Move move = move_of(SessionDelete::name, actor, options);
+  const MoveRules rules{std::nullopt, check_delete, &Registry::remove};
+  Services& services = context.services;
+  if (!move.key)
+    return move_session<SessionDelete>(services, actor.viewer, params.session_id, options, move,
+                                       std::move(done), rules);
+  // The trash first: by now another session may have the id.
+  services.pool.post([&services, viewer = actor.viewer, id = params.session_id, options, move, done, rules] {
+    answer_guarded(done, [&] {
+      const auto moved = services.registry.find_deleted(id, move, viewer);
+      if (moved) return done(reply_of(id.substr(id.find('/') + 1), *moved));
+      move_session<SessionDelete>(services, viewer, id, options, move, done, rules);
+    });
+  });
 }
 
 }  // namespace sessiond

@@ -4,6 +4,7 @@
 #include "common/json_patch.h"
 #include "common/text.h"
 #include "daemon/rpc/handlers.h"
+#include "daemon/rpc/history_page.h"
 #include "daemon/session/artifact_files.h"
 
 namespace sessiond {
@@ -144,21 +145,18 @@ Result<SessionHistory::Reply> dig(For<SessionHistory>, const View& view,
   reply.session = view.envelope();
   const Snapshot& now = *view.snapshot;
   if (now.history == nullptr) return reply;
-  const std::int64_t limit = params.limit.value_or(100);
   const bool reverse = params.reverse.value_or(false);
-  const std::int64_t last = std::min(params.from.value_or(now.seq), now.seq);
-  const std::int64_t from = reverse ? std::max<std::int64_t>(1, last - limit + 1) : params.from.value_or(1);
-  const std::int64_t count = reverse ? last - from + 1 : limit;
-  SESSIOND_ASSIGN(std::vector<std::string> lines,
-                  now.history->lines_from(from, static_cast<std::size_t>(std::max<std::int64_t>(count, 0)),
-                                          now.history_length));
+  HistoryPage page(static_cast<std::size_t>(params.limit.value_or(100)), reverse);
+  const std::int64_t last = reverse ? std::min(params.from.value_or(now.seq), now.seq) : now.seq;
+  // From the start of the file rather than from the first of our lines: others may stand before it.
+  std::int64_t first = reverse ? last - params.limit.value_or(100) + 1 : params.from.value_or(0);
+  if (reverse && first < 2) first = 0;
+  SESSIOND_TRY(now.history->each_line(first, now.history_length,
+                                      [&](std::string& line) { return page.add(line, last); }));
+  std::vector<std::string> lines = page.take(reply.next);
+  if (!reply.next && reverse && first > 0) reply.next = first - 1;
   if (reverse) std::reverse(lines.begin(), lines.end());
-  for (std::string& line : lines) {
-    // A line that is damaged or foreign and no JSON at all is shown as a string.
-    if (!parse_json(line)) line = to_json_text(json::value(printable(line, 1'000)));
-    reply.entries.push_back(RawJson{std::move(line)});
-  }
-  if (reverse ? from > 1 : from + count <= now.seq) reply.next = reverse ? from - 1 : from + count;
+  for (std::string& line : lines) reply.entries.push_back(RawJson{std::move(line)});
   return reply;
 }
 

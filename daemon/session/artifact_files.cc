@@ -150,4 +150,12 @@ Status redo_artifacts(SessionStore& store, const json::array& artifacts) {
   return artifacts.empty() ? Status() : store.env().sync_dir(store.dir());
 }
 
+void sweep_staged(SessionStore& store) {
+  const Result<std::vector<DirEntry>> there = store.env().list(store.dir());
+  if (!there) return;
+  for (const DirEntry& entry : *there)
+    if (entry.type == FileInfo::Type::file && entry.name.starts_with(staged_prefix))
+      (void)store.env().unlink(store.dir(), entry.name).ok();  // the next load tries again
+}
+
 }  // namespace sessiond

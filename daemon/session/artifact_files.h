@@ -38,4 +38,8 @@ json::array describe_artifacts(const std::vector<FileOp>& files);
 // Does what the history says, after its line is durable, or again when a session is loaded.
 Status redo_artifacts(SessionStore& store, const json::array& artifacts);
 
+// Removes what commits that did not happen have staged. Only while none is under way and all that the history
+// says is done.
+void sweep_staged(SessionStore& store);
+
 }  // namespace sessiond

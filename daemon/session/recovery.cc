@@ -4,6 +4,7 @@
 #include "common/log.h"
 #include "common/text.h"
 #include "daemon/session/state_text.h"
+#include "daemon/session/torn_state.h"
 #include "daemon/store/layout.h"
 
 namespace sessiond {
@@ -119,10 +120,40 @@ std::optional<Document> valid_edit(SessionStore& store, const Kind& kind,
   return std::move(*edited);
 }
 
+void add_rendering(std::vector<std::string>& out, const Kind& kind, const Document& document,
+                   const std::string& name) {
+  for (StateBytes& file : render_state(kind, document))
+    if (file.name == name) out.push_back(std::move(file.bytes));
+}
+
+// The file's bytes at the revisions of which the disk may hold blocks: those since the last whole document,
+// and some before.
+std::vector<std::string> recent_renderings(SessionStore& store, const Kind& kind,
+                                           const std::vector<HistoryLine>& recent, const std::string& name) {
+  constexpr std::int64_t earlier_revisions = 16;
+  std::vector<std::string> out;
+  json::value document = json::object();
+  for (const HistoryLine& line : recent) {
+    if (line.document)
+      document = *line.document;
+    else if (!apply_json_patch(document, line.changes))
+      break;
+    add_rendering(out, kind, document.as_object(), name);
+  }
+  const std::int64_t oldest = recent.empty() ? 1 : recent.front().revision;
+  for (std::int64_t revision = oldest - 1; revision > 0 && revision >= oldest - earlier_revisions; --revision)
+    if (const auto at = store.history()->at_revision(revision, store.length()))
+      add_rendering(out, kind, at->document, name);
+  return out;
+}
+
 enum class StateFate { as_recorded, behind, edited, unreadable };
 
+// A power cut may lie before a load, not between two looks of a running daemon.
+enum class When { loading, running };
+
 StateFate examine_state(SessionStore& store, const Kind& kind, const std::vector<HistoryLine>& recent,
-                        const Document& document) {
+                        const Document& document, When when) {
   StateFate fate = StateFate::as_recorded;
   for (const StateBytes& wanted : render_state(kind, document)) {
     const Result<std::string> bytes = store.read_state(wanted.name);
@@ -132,7 +163,10 @@ StateFate examine_state(SessionStore& store, const Kind& kind, const std::vector
       continue;
     }
     std::vector<std::string> ignored;
-    fate = std::max(fate, valid_edit(store, kind, ignored) ? StateFate::edited : StateFate::unreadable);
+    const bool torn =
+        when == When::loading && torn_between(*bytes, recent_renderings(store, kind, recent, wanted.name));
+    fate =
+        std::max(fate, !torn && valid_edit(store, kind, ignored) ? StateFate::edited : StateFate::unreadable);
   }
   return fate;
 }
@@ -168,8 +202,8 @@ Status restore_state(SessionStore& store, const Kind& kind, SessionState& state,
 
 // Brings the state files and the session into step, whichever of them is right.
 Status reconcile(SessionStore& store, const Kind& kind, const std::vector<HistoryLine>& recent,
-                 SessionState& state, std::optional<RecoveryReport>& report, TimePoint now) {
-  switch (examine_state(store, kind, recent, state.document)) {
+                 SessionState& state, std::optional<RecoveryReport>& report, TimePoint now, When when) {
+  switch (examine_state(store, kind, recent, state.document, when)) {
     case StateFate::as_recorded:
       for (const std::string& name : state_names(kind)) store.accept_state(name);
       return {};
@@ -190,7 +224,9 @@ Result<LoadedSession> load_from_history(SessionStore& store, const Kind& kind, H
   loaded.state = state_of(tail, store);
   SessionState& next = loaded.state;
   // The history is enough to read the session; changes wait until the files can be put right.
-  if (Status done = reconcile(store, kind, tail.recent, next, loaded.report, now); !done)
+  if (!store.read_only().empty())
+    next.warnings.push_back("no change can be made now: " + store.read_only());
+  else if (Status done = reconcile(store, kind, tail.recent, next, loaded.report, now, When::loading); !done)
     next.warnings.push_back("the state file is not as recorded and cannot be put right: " +
                             done.error().message);
   add_warnings(next.warnings, kind.check(next.document));
@@ -230,6 +266,7 @@ Result<LoadedSession> load_from_files(SessionStore& store, const Kind& kind) {
     next.warnings.push_back(loaded.report->message);
   }
   next.document = std::move(*document);
+  if (store.can_retry()) next.warnings.push_back("no change can be made now: " + store.read_only());
   add_warnings(next.warnings, warnings);
   add_warnings(next.warnings, kind.check(next.document));
   for (const std::string& name : state_names(kind)) store.accept_state(name);
@@ -314,7 +351,7 @@ Status accept_edits(SessionStore& store, const Kind& kind, SessionState& state, 
   if (unchanged) return {};
   SESSIOND_ASSIGN(const HistoryTail tail, store.history()->read_tail());
   std::optional<RecoveryReport> report;
-  SESSIOND_TRY(reconcile(store, kind, tail.recent, state, report, now));
+  SESSIOND_TRY(reconcile(store, kind, tail.recent, state, report, now, When::running));
   if (report) log::warn("session " + store.id() + ": " + report->message);
   return {};
 }

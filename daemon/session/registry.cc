@@ -56,6 +56,9 @@ Status Registry::start(const std::string& state_dir, const std::vector<RootConfi
                                          *kind, Root::Origin::built_in));
     SESSIOND_TRY(insert_root(std::move(root)));
   }
+  // What is acknowledged below them is worth nothing without their own names.
+  SESSIOND_TRY(env.sync_dir(built_in.get()));
+  SESSIOND_TRY(env.sync_dir(state.get()));
   const auto add_all = [&](const std::vector<RootConfig>& list, Root::Origin origin) {
     for (const RootConfig& one : list) {
       const Kind* kind = find_kind(one.kind);
@@ -351,6 +354,7 @@ Result<Registry::Moved> Registry::remove(const SessionPlace& place) {
   SESSIOND_ASSIGN(const std::shared_ptr<Root> root, root_of(place, false));
   const std::string trash(layout::trash_of_root);
   SESSIOND_TRY(ensure_directory(services_.env, root->dir.get(), trash));
+  SESSIOND_TRY(services_.env.sync_dir(root->dir.get()));
   SESSIOND_ASSIGN(const Open dir, own(services_.env, services_.env.open_dir(root->dir.get(), trash)));
   const Handle from = place.archived ? root->archive.get() : root->dir.get();
   std::int64_t number = services_.clock.now().time_since_epoch().count();
@@ -365,6 +369,40 @@ Result<Registry::Moved> Registry::remove(const SessionPlace& place) {
   const std::lock_guard lock(mutex_);
   erase_entry({place.root, place.id});
   return Moved{root->path + "/" + trash + "/" + to, std::move(durable)};
+}
+
+Result<Registry::Moved> Registry::finish_move(const SessionPlace& place, bool to_archive) {
+  SESSIOND_ASSIGN(const std::shared_ptr<Root> root, root_of(place, true));
+  return Moved{directory_of(*root, place.id, to_archive), sync_both(root->archive.get(), root->dir.get())};
+}
+
+std::optional<Registry::Moved> Registry::find_deleted(std::string_view reference, const Move& move,
+                                                      const Viewer& viewer) {
+  const std::size_t slash = reference.find('/');
+  const std::string start(reference.substr(slash == std::string_view::npos ? 0 : slash + 1));
+  std::vector<std::shared_ptr<Root>> searched;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [name, root] : roots_)
+      if (slash == std::string_view::npos || name == reference.substr(0, slash)) searched.push_back(root);
+  }
+  Env& env = services_.env;
+  const std::string trash(layout::trash_of_root);
+  for (const std::shared_ptr<Root>& root : searched) {
+    const Result<Open> dir = own(env, env.open_dir(root->dir.get(), trash));
+    if (!dir) continue;
+    const Result<std::vector<DirEntry>> entries = env.list(dir->get());
+    if (!entries) continue;
+    for (const DirEntry& entry : *entries) {
+      if (!entry.name.starts_with(start + ".")) continue;
+      const Result<Open> session = own(env, env.open_dir(dir->get(), entry.name));
+      if (!session || !ends_with_move(env, session->get(), move, viewer.only_uid)) continue;
+      Status durable = sync_both(dir->get(), root->dir.get());
+      if (durable && root->archive.is_open()) durable = env.sync_dir(root->archive.get());
+      return Moved{root->path + "/" + trash + "/" + entry.name, std::move(durable)};
+    }
+  }
+  return std::nullopt;
 }
 
 void Registry::on_changed(const SessionPlace& place, const Snapshot& snapshot) {

@@ -18,6 +18,7 @@
 
 #include "daemon/config.h"
 #include "daemon/session/bundle.h"
+#include "daemon/session/moves.h"
 #include "daemon/session/root.h"
 #include "daemon/session/scan.h"
 #include "daemon/session/session.h"
@@ -94,6 +95,10 @@ class Registry {
   Result<Moved> archive(const SessionPlace& place);
   Result<Moved> restore(const SessionPlace& place);
   Result<Moved> remove(const SessionPlace& place);
+  // A move that a process began which was killed: what it renamed may be in the page cache only.
+  Result<Moved> finish_move(const SessionPlace& place, bool to_archive);
+  // Where an earlier session.delete with the same key has put the session, if it did; blocks.
+  std::optional<Moved> find_deleted(std::string_view reference, const Move& move, const Viewer& viewer);
 
   std::vector<RootInfo> roots() const;
   Result<RootInfo> add_root(const std::string& path, const Kind& kind, std::optional<std::string> name);

@@ -55,12 +55,19 @@ Result<std::optional<HistoryLine>> last_line(Env& env, Handle dir) {
   return HistoryFile(env, std::move(*file)).last_line();
 }
 
+// A session whose state file and history are gone leaves these; it is damaged, not absent.
+bool has_traces(Env& env, Handle dir, const StateFile& file) {
+  return env.stat(dir, std::string(layout::lock)).ok() || env.stat(dir, std::string(layout::history)).ok() ||
+         env.stat(dir, layout::backup_of(file.name)).ok();
+}
+
 // A session without a history of ours: what its state files say.
 std::optional<SessionBrief> brief_of_files(Env& env, Handle dir, const Kind& kind, TimePoint now) {
   std::map<std::string, json::value> files;
   for (const StateFile& file : kind.files) {
     const Result<std::string> bytes = read_all(env, dir, std::string(file.name), legacy_state_bytes_max);
-    if (!bytes && bytes.error().code == ErrorCode::not_found) return std::nullopt;
+    if (!bytes && bytes.error().code == ErrorCode::not_found && !has_traces(env, dir, file))
+      return std::nullopt;
     if (!bytes) return brief_of_problem(bytes.error().message);
     Result<json::value> parsed = parse_state(file, *bytes);
     if (!parsed) return brief_of_problem(std::string(file.name) + ": " + parsed.error().message);

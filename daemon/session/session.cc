@@ -25,6 +25,12 @@ Callback taken(Callback& callback) {
   return out;
 }
 
+// Forgets the store at the end of a scope, also when an exception leaves it.
+struct Resting {
+  SessionStore*& store;
+  ~Resting() { store = nullptr; }
+};
+
 // The last lines of the history, oldest first: `recent` starts at the last whole document, which may be a
 // line ago, but keys and the artifacts of the last write reach further back.
 std::vector<HistoryLine> newest_lines(const SessionStore& store, std::vector<HistoryLine> recent) {
@@ -32,17 +38,15 @@ std::vector<HistoryLine> newest_lines(const SessionStore& store, std::vector<His
   if (recent.empty() || recent.size() >= wanted || recent.front().seq == 1) return recent;
   const std::int64_t from =
       std::max<std::int64_t>(1, recent.back().seq - static_cast<std::int64_t>(wanted) + 1);
-  // Foreign lines in between count too; more of them than of ours cost only old keys.
-  const Result<std::vector<std::string>> texts =
-      store.history()->lines_from(from, 2 * wanted, store.length());
-  if (!texts) return recent;
   std::vector<HistoryLine> lines;
-  for (const std::string& text : *texts) {
+  const Status found = store.history()->each_line(from, store.length(), [&](const std::string& text) {
     ReadLine read = read_history_line(text);
-    if (read.state != LineState::ours) continue;
-    if (read.line.seq >= recent.front().seq) break;
+    if (read.state != LineState::ours) return true;
+    if (read.line.seq >= recent.front().seq) return false;
     lines.push_back(std::move(read.line));
-  }
+    return true;
+  });
+  if (!found) return recent;
   std::move(recent.begin(), recent.end(), std::back_inserter(lines));
   return lines;
 }
@@ -123,12 +127,18 @@ void Session::work_off() {
 void Session::run_exclusive(Exclusive& job) {
   Result<SnapshotPtr> last = loaded();
   if (moved_) return taken(job.failed)(last.error());
+  if (must_keep())
+    return taken(job.failed)(
+        Error(ErrorCode::read_only, "session " + quoted(place_.id) + " must stay as it is: a sync failed")
+            .next("try again when the disk works"));
   // Another program may be in the middle of an edit.
   const std::shared_ptr<SessionStore> store = store_;
   if (store != nullptr) {
     const Result<SessionStore::Locked> locked = store->lock();
     if (!locked) return taken(job.failed)(locked.error());
     unload();
+    resting_ = store.get();
+    const Resting until_done{resting_};
     moved_ = taken(job.work)(std::move(last));
   } else {
     moved_ = taken(job.work)(std::move(last));
@@ -160,6 +170,7 @@ void Session::give_up(const Error& error) noexcept {
 void Session::unload() {
   const std::lock_guard lock(mutex_);
   snapshot_.reset();
+  if (store_ != nullptr && store_->must_keep()) kept_ = store_;
   store_.reset();
 }
 
@@ -173,11 +184,15 @@ Status Session::ensure_loaded() {
   if (moved_)
     return Error(ErrorCode::not_found, "session " + quoted(place_.id) + " has been moved")
         .next("session.list shows the sessions");
-  SESSIOND_ASSIGN(std::unique_ptr<SessionStore> opened,
-                  SessionStore::open(services_.env, place_.root_handle, place_.id));
-  std::shared_ptr<SessionStore> store = std::move(opened);
+  std::shared_ptr<SessionStore> store = kept_;
+  if (store == nullptr) {
+    SESSIOND_ASSIGN(store, SessionStore::open(services_.env, place_.root_handle, place_.id));
+  }
   SESSIOND_ASSIGN(const SessionStore::Locked locked, store->lock());
-  SESSIOND_ASSIGN(LoadedSession loaded, load_session(*store, *place_.kind, services_.clock.now()));
+  Result<LoadedSession> result = load_session(*store, *place_.kind, services_.clock.now());
+  // A sync that failed is not to be forgotten, loaded or not.
+  kept_ = !result && store->must_keep() ? store : nullptr;
+  SESSIOND_ASSIGN(LoadedSession loaded, std::move(result));
   if (loaded.report) log::warn("session " + place_.id + ": " + loaded.report->message);
   unplaced_.clear();
   for (HistoryLine& line : newest_lines(*store, std::move(loaded.recent))) {
@@ -190,13 +205,15 @@ Status Session::ensure_loaded() {
   }
   if (Status placed = place_artifacts(); !placed)
     loaded.state.warnings.push_back("an artifact is not in its place: " + placed.error().message);
+  else if (loaded.state.read_only.empty() && store->read_only().empty())
+    sweep_staged(*store);
   publish(std::move(loaded.state));
   return {};
 }
 
 void Session::commit(const std::vector<Command*>& commands) {
   const auto fail_all = [&](const Error& error) {
-    for (Command* command : commands) taken(command->done)(error);
+    for (Command* command : commands) taken(command->done)(known_reply(*command, error));
   };
   const auto started = std::chrono::steady_clock::now();
   if (Status ready = ensure_loaded(); !ready) return fail_all(ready.error());
@@ -246,11 +263,7 @@ Status Session::make_ready(SessionState& state) {
                  "session " + quoted(place_.id) + " is archived and takes no further changes")
         .with("status", "archived")
         .next("session.restore brings it back");
-  if (!state.read_only.empty() || !store_->read_only().empty()) {
-    const std::string& why = state.read_only.empty() ? store_->read_only() : state.read_only;
-    return Error(ErrorCode::read_only, "session " + quoted(place_.id) + " is read-only: " + why)
-        .next("session.recover makes it writable again");
-  }
+  SESSIOND_TRY(check_writable(state));
   if (store_->has_history() && !store_->history_unchanged()) {
     // Another program appended to the history, or replaced it.
     SESSIOND_ASSIGN(LoadedSession loaded, load_session(*store_, *place_.kind, services_.clock.now()));
@@ -263,6 +276,16 @@ Status Session::make_ready(SessionState& state) {
   Status accepted = accept_edits(*store_, *place_.kind, state, services_.clock.now());
   if (state.seq != seq) publish(state);  // also when a later step failed: the line is there
   return accepted;
+}
+
+// What the disk refused before may work by now.
+Status Session::check_writable(const SessionState& state) {
+  if (state.read_only.empty() && store_->can_retry()) (void)store_->retry().ok();
+  const std::string& why = state.read_only.empty() ? store_->read_only() : state.read_only;
+  if (why.empty()) return {};
+  return Error(ErrorCode::read_only, "session " + quoted(place_.id) + " is read-only: " + why)
+      .next(store_->can_retry() ? "try again when the disk works"
+                                : "session.recover makes it writable again");
 }
 
 Status Session::adopt(SessionState& state) {
@@ -295,6 +318,14 @@ void Session::publish(SessionState state) {
     snapshot_ = next;
   }
   if (services_.changed) services_.changed(place_, *next);
+}
+
+// A repeated command changes nothing, so nothing that forbids changes forbids its answer.
+Result<std::string> Session::known_reply(const Command& command, const Error& otherwise) const {
+  if (!command.options.idempotency_key) return otherwise;
+  const auto known = replies_.find(*command.options.idempotency_key);
+  if (known == replies_.end()) return otherwise;
+  return known->second;
 }
 
 void Session::remember(const std::string& key, std::string reply) {

@@ -52,7 +52,7 @@ class Session : public std::enable_shared_from_this<Session> {
   SnapshotPtr snapshot() const;
   // True when only this object knows that its history cannot be trusted; it must stay in memory then. Only
   // while nothing runs.
-  bool must_keep() const { return store_ != nullptr && store_->must_keep(); }
+  bool must_keep() const { return kept_ != nullptr || (store_ != nullptr && store_->must_keep()); }
   // Calls `use` with the newest state: at once when it is loaded, else on the strand after loading.
   void look(std::function<void(Result<SnapshotPtr>)> use);
   void submit(Command command);
@@ -61,6 +61,8 @@ class Session : public std::enable_shared_from_this<Session> {
   // has moved: this object is of no use any more and answers not_found. `failed` is called instead when it
   // cannot be done at all: the directory has moved already, or another program holds its lock.
   void exclusively(std::function<bool(Result<SnapshotPtr>)> work, std::function<void(const Error&)> failed);
+  // For such `work`, as long as it runs: the store, locked; null when it could not be loaded.
+  SessionStore* resting_store() const { return resting_; }
 
  private:
   using Look = std::function<void(Result<SnapshotPtr>)>;
@@ -82,6 +84,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void commit(const std::vector<Command*>& commands);
   // Takes in what other programs did to the directory; after it the session can be written.
   Status make_ready(SessionState& state);
+  Status check_writable(const SessionState& state);
   // A session without a history gets one, with its document as it was found.
   Status adopt(SessionState& state);
   // Artifacts and state files, after the history has the change. What fails is logged and follows later.
@@ -89,6 +92,7 @@ class Session : public std::enable_shared_from_this<Session> {
   Status place_artifacts();
   void publish(SessionState state);
   void remember(const std::string& key, std::string reply);
+  Result<std::string> known_reply(const Command& command, const Error& otherwise) const;
 
   const SessionPlace place_;
   SessionServices& services_;
@@ -102,6 +106,9 @@ class Session : public std::enable_shared_from_this<Session> {
   // The rest on the strand only.
   std::deque<Job> working_;
   bool moved_ = false;
+  SessionStore* resting_ = nullptr;
+  // A store that must_keep() although it is not loaded.
+  std::shared_ptr<SessionStore> kept_;
   bool writing_ = false;  // lines may be on disk that nobody was told of
   // Artifact operations of the history that are not done yet; no change is made before they are.
   json::array unplaced_;

@@ -3,11 +3,12 @@
 // order of calls.
 //
 // All names are single components relative to an open directory; only open_root takes a path. A name that is
-// a link is never followed, and only directories and regular files with one name are opened, so that nothing
-// planted in a session directory can lead elsewhere or block the daemon. Errors carry the operation, the name
-// and errno, with the code storage_full for no room (disk, quota, file size), not_found and already_exists
-// for names, storage_error else. Calls may block and may come from any thread; one handle is used by one
-// thread at a time.
+// a link is never followed, and only directories and regular files are opened, so that nothing planted in a
+// session directory can lead elsewhere or block the daemon. A file with several names (hard links) is only
+// opened to be read, and only if it is the daemon's own: a write would show under the other names. Errors
+// carry the operation, the name and errno, with the code storage_full for no room (disk, quota, file size),
+// not_found and already_exists for names, storage_error else. Calls may block and may come from any thread;
+// one handle is used by one thread at a time.
 #pragma once
 
 #include <sys/types.h>
@@ -37,6 +38,7 @@ struct FileInfo {
   std::int64_t mtime_ns = 0;
   uid_t uid = 0;
   mode_t mode = 0;
+  std::uint64_t names = 1;  // hard links
 
   // Changes whenever somebody replaces or writes the file.
   friend bool same_content(const FileInfo& a, const FileInfo& b) {

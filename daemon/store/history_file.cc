@@ -275,22 +275,31 @@ Result<HistoryFile::AtRevision> HistoryFile::at_revision(std::int64_t revision, 
   return AtRevision{std::move(target->line), std::move(document.as_object())};
 }
 
-Result<std::vector<std::string>> HistoryFile::lines_from(std::int64_t from, std::size_t limit,
-                                                         std::int64_t length) const {
+Status HistoryFile::each_line(std::int64_t from, std::int64_t length,
+                              const std::function<bool(std::string& text)>& visit) const {
   std::int64_t offset = 0;
-  if (from > 1) {
+  if (from > 0) {
     SESSIOND_ASSIGN(const std::optional<Located> at,
                     bisect([](const HistoryLine& line) { return line.seq; }, from, length));
-    if (!at) return std::vector<std::string>();
+    if (!at) return {};
     offset = at->offset;
   }
-  std::vector<std::string> out;
-  while (out.size() < limit) {
+  for (;;) {
     SESSIOND_ASSIGN(std::optional<std::string> text, line_at(offset, length));
-    if (!text) break;
+    if (!text) return {};
     offset += static_cast<std::int64_t>(text->size()) + 1;
-    if (!text->empty()) out.push_back(std::move(*text));
+    if (!text->empty() && !visit(*text)) return {};
   }
+}
+
+Result<std::vector<std::string>> HistoryFile::lines_from(std::int64_t from, std::size_t limit,
+                                                         std::int64_t length) const {
+  std::vector<std::string> out;
+  if (limit == 0) return out;
+  SESSIOND_TRY(each_line(from, length, [&](std::string& text) {
+    out.push_back(std::move(text));
+    return out.size() < limit;
+  }));
   return out;
 }
 

@@ -6,6 +6,7 @@
 // bisection, so the length of a history does not matter.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -50,7 +51,11 @@ class HistoryFile {
   };
   Result<AtRevision> at_revision(std::int64_t revision, std::int64_t length) const;
 
-  // Lines as they stand, from the first with seq >= `from` on; foreign lines in between included.
+  // Gives lines as they stand, foreign and bad ones included, to `visit` until it returns false: from the
+  // first of ours with seq >= `from` on, or from the start of the file when `from` is 0.
+  Status each_line(std::int64_t from, std::int64_t length,
+                   const std::function<bool(std::string& text)>& visit) const;
+  // The same, at most `limit` of them.
   Result<std::vector<std::string>> lines_from(std::int64_t from, std::size_t limit,
                                               std::int64_t length) const;
 

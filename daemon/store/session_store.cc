@@ -35,10 +35,18 @@ Status fill_directory(Env& env, Handle dir, std::string_view history, const std:
   return env.sync_dir(dir);
 }
 
+std::string hash_text(const XXH128_hash_t& hash) {
+  char text[33];
+  std::snprintf(text, sizeof text, "%016llx%016llx", static_cast<unsigned long long>(hash.high64),
+                static_cast<unsigned long long>(hash.low64));
+  return text;
+}
+
+constexpr std::int64_t copy_chunk = 1024L * 1024;
+
 Status copy_bytes(Env& env, Handle from, Handle to, std::int64_t length) {
-  constexpr std::int64_t chunk = 1024L * 1024;
   for (std::int64_t at = 0; at < length;) {
-    const auto size = static_cast<std::size_t>(std::min(chunk, length - at));
+    const auto size = static_cast<std::size_t>(std::min(copy_chunk, length - at));
     SESSIOND_ASSIGN(const std::string part, env.read(from, at, size));
     if (part.empty()) return Error(ErrorCode::damaged, "history.jsonl: it became shorter while it was read");
     SESSIOND_TRY(write_all(env, to, at, part));
@@ -49,6 +57,9 @@ Status copy_bytes(Env& env, Handle from, Handle to, std::int64_t length) {
 
 bool missing(const Status& status) { return !status.ok() && status.error().code == ErrorCode::not_found; }
 
+// The Env refused to open a file to write because it has several names.
+bool has_other_names(const Error& error) { return error.data.contains("names"); }
+
 bool no_exchange(const Status& status) {
   constexpr int invalid_argument = 22;
   if (status.ok()) return false;
@@ -58,13 +69,7 @@ bool no_exchange(const Status& status) {
 
 }  // namespace
 
-std::string state_hash(std::string_view bytes) {
-  const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
-  char text[33];
-  std::snprintf(text, sizeof text, "%016llx%016llx", static_cast<unsigned long long>(hash.high64),
-                static_cast<unsigned long long>(hash.low64));
-  return text;
-}
+std::string state_hash(std::string_view bytes) { return hash_text(XXH3_128bits(bytes.data(), bytes.size())); }
 
 Status SessionStore::create(Env& env, Handle root, const std::string& id, std::string_view history,
                             const std::vector<StateBytes>& state) {
@@ -102,7 +107,11 @@ Result<std::unique_ptr<SessionStore>> SessionStore::open(Env& env, Handle root, 
 }
 
 Status SessionStore::open_lock() {
-  SESSIOND_ASSIGN(lock_file_, own(env_, env_.open_or_create(dir_.get(), std::string(layout::lock))));
+  const std::string name(layout::lock);
+  Result<Open> file = own(env_, env_.open_or_create(dir_.get(), name));
+  // Nothing is ever written to it: other names do no harm.
+  if (!file && has_other_names(file.error())) file = own(env_, env_.open_read(dir_.get(), name));
+  SESSIOND_ASSIGN(lock_file_, std::move(file));
   return {};
 }
 
@@ -142,7 +151,19 @@ Result<SessionStore::Locked> SessionStore::lock() {
 }
 
 Status SessionStore::open_history() {
-  Result<Open> file = own(env_, env_.open_write(dir_.get(), std::string(layout::history)));
+  const std::string name(layout::history);
+  Result<Open> file = own(env_, env_.open_write(dir_.get(), name));
+  if (!file && has_other_names(file.error())) {
+    // A backup made of links shares it: read it, and write to a copy. But only what is a history of ours.
+    Error refused = file.error();
+    file = own(env_, env_.open_read(dir_.get(), name));
+    if (!file) return refused;
+    auto shared = std::make_shared<const HistoryFile>(env_, std::move(*file));
+    const Result<HistoryTail> tail = shared->read_tail();
+    if (!tail || !tail->last) return refused;
+    history_ = std::move(shared);
+    return {};
+  }
   if (!file && file.error().code != ErrorCode::not_found) return std::move(file).error();
   history_.reset();
   if (file) history_ = std::make_shared<const HistoryFile>(env_, std::move(*file));
@@ -157,27 +178,58 @@ Result<HistoryTail> SessionStore::load() {
   }
   length_ = synced_length_ = tail.good_length;
   needs_newline_ = tail.needs_newline;
-  must_cut_ = false;
+  must_cut_ = unsettled_ = false;
   read_only_ = tail.damage;
   if (!tail.damage.empty()) return tail;
-  if (has_history()) SESSIOND_TRY(settle_history(tail.torn));
+  if (has_history()) {
+    SESSIOND_TRY(check_marker());
+    if (Status settled = settle_history(tail.torn); !settled) SESSIOND_TRY(leave_unsettled(settled.error()));
+  }
   // The same for names: a process that died between a rename and its sync leaves them in the cache only.
   SESSIOND_TRY(env_.sync_dir(dir_.get()));
   SESSIOND_TRY(env_.sync_dir(root_));
   return tail;
 }
 
+Status SessionStore::check_marker() {
+  const Result<FileInfo> marker = env_.stat(dir_.get(), std::string(layout::sync_failed));
+  if (!marker && marker.error().code != ErrorCode::not_found) return marker.error();
+  if (marker) untrusted_ = marked_ = true;
+  return {};
+}
+
 // What was read may only be in the page cache: whoever saw it must see it again after a power cut. A crash
 // before the end leaves the torn tail in the file or in quarantine, and the next load begins again.
 Status SessionStore::settle_history(const std::string& torn) {
   if (!torn.empty()) SESSIOND_TRY(save_aside(torn, "history-tail", nullptr));
-  const Result<FileInfo> marker = env_.stat(dir_.get(), std::string(layout::sync_failed));
-  if (!marker && marker.error().code != ErrorCode::not_found) return marker.error();
-  if (marker) marked_ = true;
-  if (marker || untrusted_) return replace_history();
+  if (untrusted_) return replace_history();
+  if (history_is_shared()) return copy_history();
   if (!torn.empty()) return cut();
   if (Status synced = env_.sync(history_->handle()); !synced) return repair(synced.error().message);
   return {};
+}
+
+// The end cannot be put in order, most likely for want of room. What stands before it can still be shown, if
+// it is durable.
+Status SessionStore::leave_unsettled(const Error& why) {
+  if (untrusted_) return why;
+  if (Status synced = env_.sync(history_->handle()); !synced) return repair(synced.error().message);
+  unsettled_ = true;
+  read_only_ = "the end of the history cannot be put in order (" + why.message +
+               "); it is tried again with the next change";
+  return {};
+}
+
+Status SessionStore::retry() {
+  if (untrusted_) return repair("earlier");
+  if (!unsettled_) return {};
+  SESSIOND_ASSIGN(const HistoryTail tail, load());
+  return read_only_.empty() ? Status() : Status(Error(ErrorCode::read_only, read_only_));
+}
+
+bool SessionStore::history_is_shared() {
+  const Result<FileInfo> info = env_.info(history_->handle());
+  return info && info->names > 1;
 }
 
 Status SessionStore::start_history() {
@@ -207,13 +259,14 @@ Error SessionStore::unknown(const std::string& reason) const {
 }
 
 Status SessionStore::append(std::string_view lines, bool sync) {
-  if (untrusted_) (void)repair("earlier").ok();  // the disk may have recovered; if not, read_only_ says so
+  if (can_retry()) (void)retry().ok();  // the disk may have recovered; if not, read_only_ says so
   if (!read_only_.empty()) return Error(ErrorCode::read_only, "the session is read-only: " + read_only_);
   if (must_cut_) SESSIOND_TRY(cut());
   if (!history_unchanged())
     return Error(ErrorCode::storage_error, "another program has changed history.jsonl, or it cannot be read")
         .with("session_id", id_)
         .next("try again after the session was loaded again");
+  if (history_is_shared()) SESSIOND_TRY(copy_history());
   std::string bytes;
   if (needs_newline_) {
     (bytes += '\n') += lines;
@@ -260,10 +313,14 @@ Status SessionStore::repair(const std::string& reason) {
   return replaced;
 }
 
-// Copies the good lines into a new file. A crash on the way leaves the old file and the marker, and the next
-// load begins again.
+// A crash on the way leaves the old file and the marker, and the next load begins again.
 Status SessionStore::replace_history() {
   untrusted_ = true;
+  return copy_history();
+}
+
+// Goes on with a new file that has the good lines.
+Status SessionStore::copy_history() {
   const std::string fresh(layout::history_repair);
   Status removed = env_.unlink(dir_.get(), fresh);
   if (!removed && !missing(removed)) return removed;
@@ -273,7 +330,7 @@ Status SessionStore::replace_history() {
   SESSIOND_TRY(env_.rename_over(dir_.get(), fresh, std::string(layout::history)));
   SESSIOND_TRY(env_.sync_dir(dir_.get()));
   history_ = std::make_shared<const HistoryFile>(env_, std::move(copy));
-  untrusted_ = marked_ = must_cut_ = false;
+  untrusted_ = marked_ = must_cut_ = unsettled_ = false;
   synced_length_ = length_;
   // A marker that stays or comes back costs the next load a copy, nothing else.
   (void)env_.unlink(dir_.get(), std::string(layout::sync_failed)).ok();
@@ -289,16 +346,32 @@ Status SessionStore::restart_history(std::int64_t keep) {
   return {};
 }
 
+// As state_hash, of the first `length` bytes.
+Result<std::string> SessionStore::history_hash(std::int64_t length) {
+  const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(), &XXH3_freeState);
+  if (state == nullptr) throw std::bad_alloc();
+  XXH3_128bits_reset(state.get());
+  for (std::int64_t at = 0; at < length;) {
+    SESSIOND_ASSIGN(
+        const std::string part,
+        env_.read(history_->handle(), at, static_cast<std::size_t>(std::min(copy_chunk, length - at))));
+    if (part.empty()) return Error(ErrorCode::damaged, "history.jsonl: it became shorter while it was read");
+    XXH3_128bits_update(state.get(), part.data(), part.size());
+    at += static_cast<std::int64_t>(part.size());
+  }
+  return hash_text(XXH3_128bits_digest(state.get()));
+}
+
 // Piece by piece, because a history may be large. A crash leaves a copy that is cut and an original that is
-// whole.
+// whole. The name carries the content's hash, so that no copy of another content is ever replaced.
 Status SessionStore::quarantine_history() {
   const std::string folder(layout::quarantine);
   Status made = env_.mkdir(dir_.get(), folder);
   if (!made && made.error().code != ErrorCode::already_exists) return made;
   SESSIOND_ASSIGN(const Open dir, own(env_, env_.open_dir(dir_.get(), folder)));
   SESSIOND_ASSIGN(const FileInfo info, env_.info(history_->handle()));
-  const std::string name =
-      std::string(layout::history) + "." + std::to_string(info.inode) + "." + std::to_string(info.size);
+  SESSIOND_ASSIGN(const std::string hash, history_hash(info.size));
+  const std::string name = std::string(layout::history) + "." + hash.substr(0, 16);
   Status removed = env_.unlink(dir.get(), name);
   if (!removed && !missing(removed)) return removed;
   SESSIOND_ASSIGN(const Open copy, own(env_, env_.create(dir.get(), name)));
@@ -308,14 +381,21 @@ Status SessionStore::quarantine_history() {
   return env_.sync_dir(dir_.get());
 }
 
-// What somebody put in a state file's place comes here by the exchanges: a link, a directory, a file with
-// another name elsewhere. It is moved to quarantine as it is, never written to.
-Result<Open> SessionStore::open_temporary(const std::string& name) {
+// To write to. A file that has other names too (a backup made of links) loses this one and keeps its content.
+Result<Open> SessionStore::open_own(const std::string& name) {
   Result<Open> file = own(env_, env_.open_or_create(dir_.get(), name));
+  if (file || !has_other_names(file.error())) return file;
+  SESSIOND_TRY(env_.unlink(dir_.get(), name));
+  return own(env_, env_.create(dir_.get(), name));
+}
+
+// What somebody put in a state file's place comes here by the exchanges: a link, a directory. It is moved to
+// quarantine as it is, never written to.
+Result<Open> SessionStore::open_temporary(const std::string& name) {
+  Result<Open> file = open_own(name);
   if (file) return file;
   const Result<FileInfo> info = env_.stat(dir_.get(), name);
-  const bool foreign = info && (info->type != FileInfo::Type::file || file.error().data.contains("names"));
-  if (!foreign) return file;
+  if (!info || info->type == FileInfo::Type::file) return file;
   const std::string folder(layout::quarantine);
   Status made = env_.mkdir(dir_.get(), folder);
   if (!made && made.error().code != ErrorCode::already_exists) return made.error();
@@ -357,8 +437,7 @@ Status SessionStore::write_backup_then_rename(const StateBytes& state, const std
   const Result<std::string> before = read_all(env_, dir_.get(), state.name, state_bytes_max);
   if (!before && before.error().code != ErrorCode::not_found) return before.error();
   if (before) {
-    SESSIOND_ASSIGN(const Open file,
-                    own(env_, env_.open_or_create(dir_.get(), layout::backup_of(state.name))));
+    SESSIOND_ASSIGN(const Open file, open_own(layout::backup_of(state.name)));
     SESSIOND_TRY(write_all(env_, file.get(), 0, *before));
     SESSIOND_TRY(env_.truncate(file.get(), static_cast<std::int64_t>(before->size())));
   }

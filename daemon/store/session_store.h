@@ -53,7 +53,8 @@ class SessionStore {
   Result<Locked> lock();
 
   // History. load() first; it finishes a repair that a crash interrupted, and cuts a torn tail after saving
-  // it. May be called again at any time.
+  // it. May be called again at any time. When there is no room for that, what was read can be served all the
+  // same: read_only() says why nothing can be written, and can_retry() is true.
   Result<HistoryTail> load();
   // Starts a history in a directory that has none.
   Status start_history();
@@ -66,7 +67,8 @@ class SessionStore {
   // next synced append. On an error nothing was appended and length() is as before: storage_full and
   // storage_error leave the session usable, and the lines will not come back after a crash; after
   // outcome_unknown they may, until the next append succeeds. A file whose sync failed is replaced by a copy
-  // of the lines before; while that fails too, append gives read_only and tries again the next time.
+  // of the lines before; while that fails too, append gives read_only and tries again the next time. So is a
+  // file that has got other names (hard links): the lines would show there, too.
   Status append(std::string_view lines, bool sync);
   // False when another program has appended to the history, cut it or replaced it: load again.
   bool history_unchanged();
@@ -75,6 +77,10 @@ class SessionStore {
   Status restart_history(std::int64_t keep);
   // Not empty: why nothing can be written now.
   const std::string& read_only() const { return read_only_; }
+  // True when that may pass: a repair failed, or the end of the history could not be put in order. retry()
+  // tries again, and read_only() is empty when it worked.
+  bool can_retry() const { return untrusted_ || unsettled_; }
+  Status retry();
   // True while nobody but this object knows that the history cannot be trusted: a sync failed, and not even
   // a marker could be left. Keep the object, also after a failed load(), and load() it again: another one
   // would believe the page cache.
@@ -102,13 +108,19 @@ class SessionStore {
   Status open_lock();
   Result<bool> lock_is_in_place();
   Status open_history();
+  Status check_marker();
   Status settle_history(const std::string& torn);
+  Status leave_unsettled(const Error& why);
   Status cut();
   Status repair(const std::string& reason);
   Status replace_history();
+  Status copy_history();
+  bool history_is_shared();
+  Result<std::string> history_hash(std::int64_t length);
   Error unknown(const std::string& reason) const;
   Status quarantine_history();
   Status save_aside(const std::string& bytes, const std::string& stem, std::string* saved_as);
+  Result<Open> open_own(const std::string& name);
   Result<Open> open_temporary(const std::string& name);
   Status write_backup_then_rename(const StateBytes& state, const std::string& temporary);
 
@@ -124,6 +136,7 @@ class SessionStore {
   bool must_cut_ = false;   // bytes behind length_ are left over from a failed write
   bool untrusted_ = false;  // a sync of the history failed: replace it before anything is written or synced
   bool marked_ = false;     // and the marker says so
+  bool unsettled_ = false;  // the load could not put the end of the history in order
   std::string read_only_;
   std::map<std::string, FileInfo> seen_;  // state files as we left them
 };

@@ -1,27 +1,27 @@
-// The real daemon, killed: at every file-changing system call of a fixed script, and at random under load.
-// Whatever was acknowledged must be there after the restart; what was not must be wholly there or not at all.
+// The real daemon, killed: at every file-changing system call of a session's whole life, and at random under
+// load. Whatever was acknowledged must be there after the restart; what was not must be wholly there or not
+// at all, and sending it again with the same key must give what an undisturbed life gives.
+//
+// SESSIOND_KILL_CALLS is the number of system calls to kill at, spread over the life (0: every one);
+// SESSIOND_KILLS the number of kills under load.
 #include <doctest/doctest.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <filesystem>
 #include <map>
 #include <random>
 #include <thread>
 
+#include "tests/crash/counted_process.h"
 #include "tests/crash/rounds.h"
 #include "tests/support/test_daemon.h"
 
 using namespace sessiond::test;
 
 namespace {
-
-// What the daemon said of one session: the value of metadata.n at each acknowledged revision.
-struct Acknowledged {
-  std::map<std::int64_t, std::int64_t> value_at;
-  std::int64_t last_revision = 0;
-  bool archived = false;
-};
 
 const json::object* result_of(const json::value& reply) {
   if (!reply.is_object()) return nullptr;
@@ -38,55 +38,72 @@ std::optional<std::int64_t> revision_of(const json::value& reply) {
 
 struct Step {
   std::string method;
-  std::string params;
+  std::string params;                // without the braces and the key
   std::optional<std::int64_t> sets;  // metadata.n
 };
 
-std::string update(std::int64_t n) {
-  return R"({"session_id":"k","changes":{"metadata":{"n":)" + std::to_string(n) + "}}}";
+Step update(std::int64_t n) {
+  return {"session.update", R"("changes":{"metadata":{"n":)" + std::to_string(n) + "}}", n};
 }
 
-std::vector<Step> script() {
-  return {
-      {"workflow.create",
-       R"({"session_id":"k","workflow_type":"w","target_file":"t","total_phases":3,"metadata":{"n":0}})", 0},
-      {"session.update", update(1), 1},
-      {"workflow.complete_phase", R"({"session_id":"k","phase":0})", {}},
-      {"artifact.put", R"({"session_id":"k","name":"a.md","text":"one"})", {}},
-      {"artifact.put", R"({"session_id":"k","name":"a.md","text":"two"})", {}},
-      {"session.update", update(2), 2},
-      {"session.pause", R"({"session_id":"k"})", {}},
-      {"session.archive", R"({"session_id":"k"})", {}},
-      {"session.restore", R"({"session_id":"k"})", {}},
-      {"session.resume", R"({"session_id":"k"})", {}},
-      {"session.update", update(3), 3},
-      {"workflow.complete_phase", R"({"session_id":"k","phase":1})", {}}};
+const std::vector<Step>& life() {
+  static const std::vector<Step> steps{
+      {"workflow.create", R"("workflow_type":"w","target_file":"t","total_phases":3,"metadata":{"n":0})", 0},
+      update(1),
+      {"workflow.complete_phase", R"("phase":0)", {}},
+      {"artifact.put", R"("name":"a.md","text":"one")", {}},
+      {"artifact.put", R"("name":"a.md","text":"two")", {}},
+      update(2),
+      {"session.pause", "", {}},
+      {"session.archive", "", {}},
+      {"session.restore", "", {}},
+      {"session.resume", "", {}},
+      {"workflow.record_error", R"("message":"m")", {}},
+      update(3),
+      {"session.abort", R"("reason":"enough")", {}},
+      {"session.archive", "", {}},
+      {"session.delete", R"("confirm":"k")", {}}};
+  return steps;
 }
 
-// Plays the script until the daemon is gone. Returns the number of acknowledged steps.
-std::size_t play(TestClient& client, Acknowledged& known) {
+// What the daemon said: the replies to the first steps, and the value of metadata.n at each revision.
+struct Acknowledged {
+  std::vector<json::value> replies;
+  std::map<std::int64_t, std::int64_t> value_at;
+  std::int64_t last_revision = 0;
   std::int64_t value = 0;
-  std::size_t done = 0;
-  for (const Step& step : script()) {
-    const json::value reply = client.call(step.method, step.params);
-    if (result_of(reply) == nullptr) return done;
-    if (step.sets) value = *step.sets;
-    if (step.method == "session.archive" || step.method == "session.restore")
-      known.archived = step.method == "session.archive";
+
+  bool all() const { return replies.size() == life().size(); }
+};
+
+// Goes on with the life where it stood, until the daemon is gone. The reason when a step is refused.
+std::string play(TestClient& client, Acknowledged& known) {
+  while (!known.all()) {
+    const std::size_t number = known.replies.size();
+    const Step& step = life()[number];
+    const std::string params = R"({"session_id":"k","idempotency_key":"key-)" + std::to_string(number) +
+                               "\"" + (step.params.empty() ? "" : "," + step.params) + "}";
+    json::value reply = client.call(step.method, params);
+    if (reply.is_null()) return "";
+    if (result_of(reply) == nullptr) return step.method + ": " + json::serialize(reply);
+    if (step.sets) known.value = *step.sets;
     if (const auto revision = revision_of(reply)) {
-      known.value_at[*revision] = value;
+      known.value_at[*revision] = known.value;
       known.last_revision = *revision;
     }
-    ++done;
+    known.replies.push_back(std::move(reply));
   }
-  return done;
+  return "";
 }
 
-void check_after_restart(TestClient& client, const Acknowledged& known, const std::string& where) {
+// Every acknowledged revision, as it was. Not once the session may be in the trash.
+void check_session(TestClient& client, const Acknowledged& known, const std::string& where) {
   const json::value reply = client.call("session.get", R"({"session_id":"k"})");
   const auto revision = revision_of(reply);
-  if (known.last_revision == 0 && !revision) return;  // the create was not acknowledged
+  const bool may_be_gone = known.replies.empty() || known.replies.size() + 1 >= life().size();
+  if (may_be_gone && !revision) return;
   REQUIRE_MESSAGE(revision.has_value(), where, ": ", json::serialize(reply));
+  CHECK_MESSAGE(!known.all(), where, ": the deleted session is there");
   CHECK_MESSAGE(*revision >= known.last_revision, where);
   CHECK_MESSAGE(*revision <= known.last_revision + 1, where);
   for (const auto& [at, value] : known.value_at) {
@@ -101,66 +118,85 @@ void check_after_restart(TestClient& client, const Acknowledged& known, const st
   CHECK_MESSAGE(result_of(valid)->at("valid") == true, where, ": ", json::serialize(valid));
 }
 
-bool can_inject() {
-  Process probe({.command = {"strace", "-o", "/dev/null", "-e", "trace=getpid", "true"}});
-  return probe.wait() == 0;
+// After the whole life one directory is left, in the trash, with both versions of the artifact and no
+// leftovers of interrupted commits.
+void check_trash(const DaemonFiles& files, const std::string& where) {
+  namespace fs = std::filesystem;
+  std::size_t sessions = 0;
+  const fs::path root = fs::path(files.state_dir()) / "roots/workflow";
+  for (const auto& entry : fs::recursive_directory_iterator(root)) {
+    const std::string name = entry.path().filename().string();
+    CHECK_MESSAGE(!name.starts_with(".stage-"), where, ": ", entry.path().string());
+    CHECK_MESSAGE(!name.starts_with(".new-"), where, ": ", entry.path().string());
+    if (name != "history.jsonl") continue;
+    ++sessions;
+    CHECK_MESSAGE(entry.path().parent_path().parent_path().filename() == ".trash", where);
+    CHECK_MESSAGE(read_file((entry.path().parent_path() / "a.md").string()) == "two", where);
+    CHECK_MESSAGE(read_file((entry.path().parent_path() / "a.v1.md").string()) == "one", where);
+  }
+  CHECK_MESSAGE(sessions == 1, where, ": ", sessions, " sessions are left");
 }
 
-// One run that is killed at the `when`th call of `name`. False when the script went through.
-bool killed_at(const std::string& name, int when) {
-  const DaemonFiles files;
-  Acknowledged known;
-  bool killed = false;
-  {
-    std::vector<std::string> command{"strace",
-                                     "-f",
-                                     "-qq",
-                                     "-o",
-                                     "/dev/null",
-                                     "-e",
-                                     "trace=" + name,
-                                     "-e",
-                                     "inject=" + name + ":signal=KILL:when=" + std::to_string(when)};
-    for (const std::string& word : files.command()) command.push_back(word);
-    Process traced({.command = command});
-    while (traced.running() && !TestClient(files.socket()).connected()) {
-    }
-    TestClient client(files.socket());
-    const std::size_t done = client.connected() ? play(client, known) : 0;
-    killed = done < script().size();
-    if (!killed) traced.signal(SIGTERM);
-    CHECK(traced.wait().has_value());
-  }
-  Process again({.command = files.command()});
-  while (again.running() && !TestClient(files.socket()).connected()) {
-  }
+// A restart, the checks, and the rest of the life.
+void finish_life(const DaemonFiles& files, Acknowledged& known, const Acknowledged& undisturbed,
+                 const std::string& where) {
+  Process daemon({.command = files.command()});
+  eventually([&] { return !daemon.running() || TestClient(files.socket()).connected(); });
   TestClient client(files.socket());
-  REQUIRE(client.connected());
-  check_after_restart(client, known, name + " call " + std::to_string(when));
-  again.signal(SIGTERM);
-  CHECK(again.wait() == 0);
-  return killed;
+  REQUIRE_MESSAGE(client.connected(), where, ": ", daemon.err());
+  check_session(client, known, where);
+  const std::string refused = play(client, known);
+  CHECK_MESSAGE(refused.empty(), where, ": ", refused);
+  CHECK_MESSAGE(known.all(), where);
+  CHECK_MESSAGE(known.value_at == undisturbed.value_at, where, ": a repeated step was done twice");
+  CHECK_MESSAGE(client.call("session.get", R"({"session_id":"k"})").as_object().contains("error"), where);
+  daemon.signal(SIGTERM);
+  CHECK_MESSAGE(daemon.wait() == 0, where, ": ", daemon.err());
+  check_trash(files, where);
+}
+
+// One life of a daemon that dies before call number `kill_at`; the number of calls it made. Its end by
+// SIGTERM is part of it.
+std::size_t live(std::size_t kill_at, const Acknowledged& undisturbed, Acknowledged& known) {
+  const DaemonFiles files;
+  CountedProcess daemon(files.command(), kill_at);
+  eventually([&] { return !daemon.running() || TestClient(files.socket()).connected(); });
+  if (TestClient client(files.socket()); client.connected()) {
+    const std::string refused = play(client, known);
+    CHECK_MESSAGE(refused.empty(), refused);
+  }
+  daemon.signal(SIGTERM);
+  const std::optional<int> status = daemon.wait();
+  REQUIRE(status.has_value());
+  if (kill_at == 0) CHECK(status == 0);
+  // Threads take turns differently each time: a life may be some calls shorter.
+  if (status == 0) return daemon.calls();
+  CHECK(status == 128 + SIGKILL);
+  finish_life(files, known, undisturbed,
+              "killed at call " + std::to_string(kill_at) + ", " + daemon.killed_at());
+  return daemon.calls();
 }
 
 }  // namespace
 
-TEST_CASE("kill: at every file-changing system call of a script") {
-  if (!can_inject()) {
-    MESSAGE("SKIPPED: strace cannot trace here");
+TEST_CASE("kill: at every file-changing system call of a session's life") {
+  if (CountedProcess({"true"}, 0).wait() != 0) {
+    MESSAGE("SKIPPED: processes cannot be traced here");
     return;
   }
-  constexpr int calls_max = 200;
-  const int stride = instrumented ? 7 : 1;
-  std::size_t points = 0;
-  for (const char* name :
-       {"pwrite64", "fdatasync", "fsync", "renameat2", "mkdirat", "ftruncate", "unlinkat"}) {
-    for (int when = 1; when <= calls_max; when += stride) {
-      if (!killed_at(name, when)) break;
-      ++points;
-    }
+  Acknowledged undisturbed;
+  const std::size_t total = live(0, undisturbed, undisturbed);
+  REQUIRE(undisturbed.all());
+  const std::size_t wanted = rounds("SESSIOND_KILL_CALLS", scaled(0, 12));
+  const std::size_t stride = wanted == 0 ? 1 : std::max<std::size_t>(1, (total + wanted - 1) / wanted);
+  std::size_t killed = 0;
+  for (std::size_t at = 1; at <= total; at += stride) {
+    Acknowledged known;
+    if (live(at, undisturbed, known) == at) ++killed;
   }
-  std::printf("killed at %zu system calls\n", points);
-  CHECK(points > (instrumented ? 5U : 40U));
+  std::printf("killed at %zu of the %zu system calls that change files\n", killed, total);
+  CHECK(total > 100);
+  CHECK(killed + 3 >= (total + stride - 1) / stride);
 }
 
 TEST_CASE("kill: at random under load") {
@@ -174,8 +210,7 @@ TEST_CASE("kill: at random under load") {
   std::size_t total = 0;
   for (std::size_t round = 0; round <= kills; ++round) {
     Process daemon({.command = files.command()});
-    while (daemon.running() && !TestClient(files.socket()).connected()) {
-    }
+    eventually([&] { return !daemon.running() || TestClient(files.socket()).connected(); });
     TestClient checker(files.socket());
     REQUIRE(checker.connected());
     for (std::size_t s = 0; s < sessions; ++s)

@@ -39,6 +39,54 @@ TEST_CASE("history forwards and backwards, and documents of every revision") {
   CHECK(s.result("session.get", Sessions::of("long", R"("pointer":"/current_phase")")).at("document") == 599);
 }
 
+TEST_CASE("lines of other tools between ours are on the pages, each once") {
+  Sessions s;
+  std::vector<std::string> expected;
+  {
+    Sessions first(s.state_dir);
+    first.create("demo", 9);
+    for (int i = 0; i < 8; ++i) first.complete("demo", i);
+  }
+  // Before our lines, between them and behind them; one is no JSON at all.
+  std::string text;
+  std::istringstream ours(read_text(s.dir("demo") / "history.jsonl"));
+  int number = 0;
+  for (std::string line; std::getline(ours, line);) {
+    for (int i = 0; i < (number * 5 + 3) % 7; ++i)
+      text += "{\"tool\":" + std::to_string(number * 10 + i) + "}\n";
+    text += line + "\n";
+    ++number;
+  }
+  text += "{\"tool\":\"last\"}\n";
+  write_text(s.dir("demo") / "history.jsonl", text);
+  std::istringstream all(text);
+  for (std::string line; std::getline(all, line);) expected.push_back(to_json_text(*parse_json(line)));
+  Sessions again(s.state_dir);
+  for (const int limit : {1, 2, 3, 5, 8, 100}) {
+    for (const bool reverse : {false, true}) {
+      CAPTURE(limit);
+      CAPTURE(reverse);
+      std::vector<std::string> seen;
+      std::string from;
+      for (int pages = 0; pages < 100; ++pages) {
+        const json::object page = again.result(
+            "session.history", Sessions::of("demo", "\"limit\":" + std::to_string(limit) + ",\"reverse\":" +
+                                                        (reverse ? "true" : "false") + from));
+        for (const json::value& line : page.at("entries").as_array()) seen.push_back(to_json_text(line));
+        if (!page.contains("next") || page.at("next").is_null()) break;
+        from = ",\"from\":" + to_json_text(page.at("next"));
+      }
+      if (reverse) std::reverse(seen.begin(), seen.end());
+      // One line of ours and at most so many others as the limit says belong together.
+      if (limit >= 7) CHECK(seen == expected);
+      for (const std::string& line : expected) {
+        if (limit < 7 && line.find("tool") != std::string::npos) continue;
+        CHECK(std::count(seen.begin(), seen.end(), line) == 1);
+      }
+    }
+  }
+}
+
 TEST_CASE("revert and fork") {
   Sessions s;
   s.create("demo", 3);

@@ -37,7 +37,10 @@ TEST_CASE("archive, restore, delete") {
   }
   CHECK(s.outcome("session.restore", demo) == "ok");
   CHECK(s.status("demo") == "completed");
-  CHECK(s.history("demo").size() == 2);
+  // Each move has a line, and changes nothing.
+  CHECK(s.history("demo").size() == 4);
+  CHECK(s.history("demo")[2].at("command") == "session.archive");
+  CHECK(s.revision("demo") == 2);
   // The same id again and again, within one millisecond.
   for (int i = 0; i < 5; ++i) {
     CHECK(s.outcome("session.delete", confirmed) == "ok");
@@ -49,6 +52,71 @@ TEST_CASE("archive, restore, delete") {
   for (const auto& entry : fs::directory_iterator(s.root() / ".trash"))
     kept += fs::exists(entry.path() / "history.jsonl");
   CHECK(kept == 5);
+}
+
+TEST_CASE("a repeated move with the same key is answered as the first one and does nothing") {
+  for (const bool restart : {false, true}) {
+    CAPTURE(restart);
+    std::vector<std::unique_ptr<Sessions>> daemons;
+    daemons.push_back(std::make_unique<Sessions>());
+    const std::string state_dir = daemons.front()->state_dir;
+    const auto call = [&](std::string_view method, const std::string& more) {
+      if (restart) daemons.push_back(std::make_unique<Sessions>(state_dir));
+      return daemons.back()->call(method, Sessions::of("demo", more));
+    };
+    const auto make = [&] {
+      REQUIRE(daemons.back()->create("demo", 1).contains("result"));
+      REQUIRE(daemons.back()->complete("demo", 0).contains("result"));
+    };
+    make();
+    const std::string first = R"("idempotency_key":"a-1")";
+    const json::object archived = call("session.archive", first);
+    CHECK(archived.contains("result"));
+    CHECK(call("session.archive", first) == archived);
+    CHECK(Sessions::name_of(call("session.archive", R"("idempotency_key":"a-2")")) == "refused");
+    const json::object restored = call("session.restore", R"("idempotency_key":"r-1")");
+    CHECK(restored.contains("result"));
+    CHECK(call("session.restore", R"("idempotency_key":"r-1")") == restored);
+    // Long after: the session was restored, and stays where it is.
+    CHECK(call("session.archive", first) == archived);
+    CHECK(fs::exists(fs::path(state_dir) / "roots/workflow/demo"));
+    const std::string gone = R"("confirm":"demo","idempotency_key":"d-1")";
+    const json::object deleted = call("session.delete", gone);
+    CHECK(deleted.contains("result"));
+    CHECK(call("session.delete", gone) == deleted);
+    CHECK(Sessions::name_of(call("session.delete", R"("confirm":"demo")")) == "not_found");
+    // Another session of that name is not meant.
+    make();
+    CHECK(call("session.delete", gone) == deleted);
+    CHECK(daemons.back()->revision("demo") == 2);
+  }
+}
+
+TEST_CASE("a repeated change is answered after the session was archived") {
+  Sessions s;
+  s.create("demo", 1);
+  const std::string keyed = Sessions::of("demo", R"("phase":0,"idempotency_key":"c-1")");
+  const json::object first = s.call("workflow.complete_phase", keyed);
+  REQUIRE(first.contains("result"));
+  REQUIRE(s.outcome("session.archive", Sessions::of("demo")) == "ok");
+  CHECK(s.call("workflow.complete_phase", keyed) == first);
+  CHECK(Sessions(s.state_dir).call("workflow.complete_phase", keyed) == first);
+  CHECK(s.update("demo", "{}") == "refused");
+}
+
+TEST_CASE("a move whose line is there but which did not happen is done when it is repeated") {
+  Sessions s;
+  s.create("demo", 1);
+  s.complete("demo", 0);
+  const std::string params = Sessions::of("demo", R"("idempotency_key":"a-1")");
+  REQUIRE(s.outcome("session.archive", params) == "ok");
+  s.pool.wait_idle();
+  fs::rename(s.root() / ".archive/demo", s.dir("demo"));
+  Sessions again(s.state_dir);
+  CHECK(again.status("demo") == "completed");
+  CHECK(again.outcome("session.archive", params) == "ok");
+  CHECK(fs::exists(s.root() / ".archive/demo/history.jsonl"));
+  CHECK(again.history("demo").size() == 3);
 }
 
 TEST_CASE("a session that cannot be read just now is neither archived nor deleted") {

@@ -33,6 +33,8 @@ struct Sessions : TestDispatcher {
   using TestDispatcher::TestDispatcher;
   Sessions() : state_dir(directory.path()) {}
   explicit Sessions(const std::string& path) : TestDispatcher(path), state_dir(path) {}
+  // With one worker: a simulated disk is for one thread at a time.
+  explicit Sessions(std::unique_ptr<Env> other) : TestDispatcher(std::move(other), "/", 1), state_dir("/") {}
 
   std::string state_dir;
 
@@ -72,6 +74,9 @@ struct Sessions : TestDispatcher {
   std::string last_command(const std::string& id) { return text_of(history(id).back().at("command")); }
   std::string artifact(const std::string& id, const std::string& name, const std::string& more = "") {
     return text_of(result("artifact.get", of(id, "\"name\":\"" + name + "\"" + more)).at("text"));
+  }
+  std::string update(const std::string& id, const std::string& metadata) {
+    return outcome("session.update", of(id, "\"changes\":{\"metadata\":" + metadata + "}"));
   }
   json::object put(const std::string& id, const std::string& name, const std::string& text) {
     return call("artifact.put", of(id, "\"name\":\"" + name + "\",\"text\":\"" + text + "\""));

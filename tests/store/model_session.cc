@@ -107,7 +107,9 @@ Status ModelSession::open() {
   document_ = tail_.document.value_or(json::object());
   if (store->has_history()) {
     // What a load has shown is promised from then on.
-    SESSIOND_ASSIGN(const std::string history, read_history(env_, store->dir()));
+    SESSIOND_ASSIGN(std::string history, read_history(env_, store->dir()));
+    // A torn tail that could not be put aside yet stays, and is not shown.
+    if (store->can_retry()) history.resize(static_cast<std::size_t>(tail_.good_length));
     if (std::string why = model_.disagrees(history); !why.empty())
       return Error(ErrorCode::internal, "loaded: " + why);
     model_.acknowledged = history;

@@ -3,18 +3,12 @@
 #include <cassert>
 #include <cerrno>
 #include <set>
+#include <sstream>
 
 namespace sessiond {
 namespace {
 
 constexpr std::uint64_t root_inode = 1;
-
-std::string block_of(const std::string& content, std::size_t index) {
-  const std::size_t start = index * SimEnv::block_bytes;
-  std::string block = start < content.size() ? content.substr(start, SimEnv::block_bytes) : std::string();
-  block.resize(SimEnv::block_bytes, '\0');
-  return block;
-}
 
 void add_once(std::vector<std::string>& list, std::string item) {
   for (const std::string& have : list)
@@ -52,12 +46,19 @@ bool EveryChooser::advance() {
   return false;
 }
 
-SimEnv::SimEnv() { nodes_[root_inode].directory = true; }
+SimEnv::SimEnv(std::size_t block_size) : block_size_(block_size) { nodes_[root_inode].directory = true; }
+
+std::string SimEnv::block_of(const std::string& content, std::size_t index) const {
+  const std::size_t start = index * block_size_;
+  std::string block = start < content.size() ? content.substr(start, block_size_) : std::string();
+  block.resize(block_size_, '\0');
+  return block;
+}
 
 // What survives.
 
 // Every file asks for the same number of choices whatever is chosen, so that survivors() can multiply.
-std::string SimEnv::surviving_content(const Node& file, Chooser& chooser) {
+std::string SimEnv::surviving_content(const Node& file, Chooser& chooser) const {
   if (file.changes.empty()) return file.durable;
   std::vector<std::size_t> sizes{file.changes.back().size};
   std::size_t smallest = file.durable.size();
@@ -72,47 +73,56 @@ std::string SimEnv::surviving_content(const Node& file, Chooser& chooser) {
   sizes.insert(sizes.begin(), file.durable.size());
   const std::size_t size = sizes[chooser.pick(sizes.size())];
   std::string survived = file.durable;
-  survived.resize(std::max(size, (versions.rbegin()->first + 1) * block_bytes), '\0');
+  survived.resize(std::max(size, (versions.rbegin()->first + 1) * block_size_), '\0');
   for (auto& [index, blocks] : versions) {
     const std::string old = block_of(file.durable, index);
     const std::string newest = blocks.front();
     std::erase(blocks, old);
     blocks.insert(blocks.begin(), old);
-    add_once(blocks, newest.substr(0, block_bytes / 2) + old.substr(block_bytes / 2));
+    add_once(blocks, newest.substr(0, block_size_ / 2) + old.substr(block_size_ / 2));
     // A block that was cut off in between may be a new one now. One that was not is overwritten in place.
-    if (smallest <= index * block_bytes) add_once(blocks, std::string(block_bytes, '\0'));
-    survived.replace(index * block_bytes, block_bytes, blocks[chooser.pick(blocks.size())]);
+    if (smallest <= index * block_size_) add_once(blocks, std::string(block_size_, '\0'));
+    survived.replace(index * block_size_, block_size_, blocks[chooser.pick(blocks.size())]);
   }
   survived.resize(size, '\0');
   return survived;
 }
 
-SimEnv::Names SimEnv::surviving_names(const Node& directory, Chooser& chooser) {
+void SimEnv::apply_names(Names& names, const NameChange& change) {
+  for (const auto& [name, inode] : change.names) {
+    if (inode)
+      names[name] = *inode;
+    else
+      names.erase(name);
+  }
+}
+
+SimEnv::Names SimEnv::surviving_names(const Node& directory, Chooser& chooser,
+                                      std::map<std::size_t, bool>& joints) {
   Names names = directory.durable_names;
   for (const NameChange& change : directory.name_changes) {
-    if (chooser.pick(2) == 0) continue;
-    for (const auto& [name, inode] : change) {
-      if (inode)
-        names[name] = *inode;
-      else
-        names.erase(name);
-    }
+    const auto decided = change.joint == 0 ? joints.end() : joints.find(change.joint);
+    const bool survives = decided == joints.end() ? chooser.pick(2) != 0 : decided->second;
+    if (change.joint != 0) joints[change.joint] = survives;
+    if (survives) apply_names(names, change);
   }
   return names;
 }
 
 std::unique_ptr<SimEnv> SimEnv::power_cut(Chooser& chooser) const {
-  auto machine = std::make_unique<SimEnv>();
+  auto machine = std::make_unique<SimEnv>(block_size_);
   machine->next_inode_ = next_inode_;
   machine->clock_ns_ = clock_ns_ + 1'000;
   machine->can_exchange_ = can_exchange_;
+  machine->next_joint_ = next_joint_;
   machine->nodes_.clear();
+  std::map<std::size_t, bool> joints;
   for (const auto& [inode, old] : nodes_) {
     Node& survived = machine->nodes_[inode];
     survived.directory = old.directory;
     survived.mtime_ns = old.mtime_ns;
     if (old.directory)
-      survived.names = survived.durable_names = surviving_names(old, chooser);
+      survived.names = survived.durable_names = surviving_names(old, chooser, joints);
     else
       survived.content = survived.durable = surviving_content(old, chooser);
   }
@@ -127,10 +137,11 @@ std::size_t SimEnv::survivors(std::size_t max) const {
 }
 
 std::unique_ptr<SimEnv> SimEnv::process_kill() const {
-  auto machine = std::make_unique<SimEnv>();
+  auto machine = std::make_unique<SimEnv>(block_size_);
   machine->next_inode_ = next_inode_;
   machine->clock_ns_ = clock_ns_ + 1'000;
   machine->can_exchange_ = can_exchange_;
+  machine->next_joint_ = next_joint_;
   machine->nodes_ = nodes_;
   return machine;
 }
@@ -215,12 +226,7 @@ FileInfo SimEnv::info_of(Inode inode) const {
 
 void SimEnv::change_names(Handle dir, NameChange change) {
   Node& directory = node(dir);
-  for (const auto& [name, inode] : change) {
-    if (inode)
-      directory.names[name] = *inode;
-    else
-      directory.names.erase(name);
-  }
+  apply_names(directory.names, change);
   directory.mtime_ns = ++clock_ns_;
   directory.name_changes.push_back(std::move(change));
 }
@@ -229,16 +235,25 @@ void SimEnv::change_names(Handle dir, NameChange change) {
 void SimEnv::note_change(Node& file, std::size_t from, std::size_t to) {
   Change change;
   change.size = file.content.size();
-  for (std::size_t index = from / block_bytes; index * block_bytes < to; ++index)
+  for (std::size_t index = from / block_size_; index * block_size_ < to; ++index)
     change.blocks[index] = block_of(file.content, index);
-  if (change.blocks.empty()) change.blocks[from / block_bytes] = block_of(file.content, from / block_bytes);
+  if (change.blocks.empty()) change.blocks[from / block_size_] = block_of(file.content, from / block_size_);
   file.changes.push_back(std::move(change));
   file.mtime_ns = ++clock_ns_;
 }
 
 Result<Handle> SimEnv::open_root(const std::string& path) {
   if (refused()) return file_error("cannot open the directory", path, EIO);
-  return open_inode(root_inode);
+  Inode at = root_inode;
+  std::istringstream components(path);
+  for (std::string name; std::getline(components, name, '/');) {
+    if (name.empty()) continue;
+    const auto found = nodes_.at(at).names.find(name);
+    if (found == nodes_.at(at).names.end()) return file_error("cannot open the directory", path, ENOENT);
+    at = found->second;
+    if (!nodes_.at(at).directory) return file_error("cannot open the directory", path, ENOTDIR);
+  }
+  return open_inode(at);
 }
 
 Result<Handle> SimEnv::open_dir(Handle parent, const std::string& name) {
@@ -252,7 +267,7 @@ Status SimEnv::mkdir(Handle parent, const std::string& name) {
   if (change_refused()) return file_error("cannot make the directory", name, EIO);
   if (node(parent).names.contains(name)) return file_error("cannot make the directory", name, EEXIST);
   const Inode made = add_node(true);
-  change_names(parent, {{name, made}});
+  change_names(parent, {.names = {{name, made}}});
   return {};
 }
 
@@ -261,7 +276,7 @@ Status SimEnv::rmdir(Handle parent, const std::string& name) {
   SESSIOND_ASSIGN(const Inode inode, lookup(parent, name, "cannot remove the directory"));
   if (!nodes_.at(inode).directory) return file_error("cannot remove the directory", name, ENOTDIR);
   if (!nodes_.at(inode).names.empty()) return file_error("cannot remove the directory", name, ENOTEMPTY);
-  change_names(parent, {{name, std::nullopt}});
+  change_names(parent, {.names = {{name, std::nullopt}}});
   return {};
 }
 
@@ -275,9 +290,23 @@ Result<std::vector<DirEntry>> SimEnv::list(Handle dir) {
 Status SimEnv::sync_dir(Handle dir) {
   if (change_refused()) return file_error("cannot sync the directory", ".", EIO);
   Node& directory = node(dir);
+  const std::vector<NameChange> settled = std::exchange(directory.name_changes, {});
   directory.durable_names = directory.names;
-  directory.name_changes.clear();
+  for (const NameChange& change : settled)
+    if (change.joint != 0) settle_joint(change.joint);
   return {};
+}
+
+// The other half of a rename whose one half is durable.
+void SimEnv::settle_joint(std::size_t joint) {
+  for (auto& [inode, other] : nodes_) {
+    const auto half = std::find_if(other.name_changes.begin(), other.name_changes.end(),
+                                   [&](const NameChange& change) { return change.joint == joint; });
+    if (half == other.name_changes.end()) continue;
+    apply_names(other.durable_names, *half);
+    other.name_changes.erase(half);
+    return;
+  }
 }
 
 Result<FileInfo> SimEnv::stat(Handle dir, const std::string& name) {
@@ -303,7 +332,7 @@ Result<Handle> SimEnv::create(Handle dir, const std::string& name) {
   if (change_refused()) return file_error("cannot open", name, EIO);
   if (node(dir).names.contains(name)) return file_error("cannot open", name, EEXIST);
   const Inode made = add_node(false);
-  change_names(dir, {{name, made}});
+  change_names(dir, {.names = {{name, made}}});
   return open_inode(made);
 }
 
@@ -353,9 +382,9 @@ Status SimEnv::sync(Handle file) {
   // Blocks that an earlier failed sync lost are clean for the kernel: they are not written again.
   for (const Change& change : target.changes) {
     for (const auto& [index, block] : change.blocks) {
-      if (target.durable.size() < (index + 1) * block_bytes)
-        target.durable.resize((index + 1) * block_bytes, '\0');
-      target.durable.replace(index * block_bytes, block_bytes, block_of(target.content, index));
+      if (target.durable.size() < (index + 1) * block_size_)
+        target.durable.resize((index + 1) * block_size_, '\0');
+      target.durable.replace(index * block_size_, block_size_, block_of(target.content, index));
     }
     if (change.size < target.durable.size()) target.durable.resize(change.size);
   }
@@ -374,7 +403,7 @@ Status SimEnv::unlink(Handle dir, const std::string& name) {
   if (change_refused()) return file_error("cannot remove it", name, EIO);
   SESSIOND_ASSIGN(const Inode inode, lookup(dir, name, "cannot remove it"));
   if (nodes_.at(inode).directory) return file_error("cannot remove it", name, EISDIR);
-  change_names(dir, {{name, std::nullopt}});
+  change_names(dir, {.names = {{name, std::nullopt}}});
   return {};
 }
 
@@ -383,10 +412,11 @@ Status SimEnv::rename_new(Handle from_dir, const std::string& from, Handle to_di
   SESSIOND_ASSIGN(const Inode inode, lookup(from_dir, from, "cannot rename"));
   if (node(to_dir).names.contains(to)) return file_error("cannot rename to " + to, from, EEXIST);
   if (handles_.at(from_dir).inode == handles_.at(to_dir).inode) {
-    change_names(from_dir, {{from, std::nullopt}, {to, inode}});
+    change_names(from_dir, {.names = {{from, std::nullopt}, {to, inode}}});
   } else {
-    change_names(to_dir, {{to, inode}});
-    change_names(from_dir, {{from, std::nullopt}});
+    const std::size_t joint = next_joint_++;
+    change_names(to_dir, {.names = {{to, inode}}, .joint = joint});
+    change_names(from_dir, {.names = {{from, std::nullopt}}, .joint = joint});
   }
   return {};
 }
@@ -394,7 +424,7 @@ Status SimEnv::rename_new(Handle from_dir, const std::string& from, Handle to_di
 Status SimEnv::rename_over(Handle dir, const std::string& from, const std::string& to) {
   if (change_refused()) return file_error("cannot rename to " + to, from, EIO);
   SESSIOND_ASSIGN(const Inode inode, lookup(dir, from, "cannot rename"));
-  change_names(dir, {{from, std::nullopt}, {to, inode}});
+  change_names(dir, {.names = {{from, std::nullopt}, {to, inode}}});
   return {};
 }
 
@@ -403,7 +433,7 @@ Status SimEnv::exchange(Handle dir, const std::string& a, const std::string& b) 
   if (!can_exchange_) return file_error("cannot rename to " + b, a, EINVAL);
   SESSIOND_ASSIGN(const Inode inode_a, lookup(dir, a, "cannot rename"));
   SESSIOND_ASSIGN(const Inode inode_b, lookup(dir, b, "cannot rename"));
-  change_names(dir, {{a, inode_b}, {b, inode_a}});
+  change_names(dir, {.names = {{a, inode_b}, {b, inode_a}}});
   return {};
 }
 

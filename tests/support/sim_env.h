@@ -6,8 +6,9 @@
 //   - of the unsynced writes to a file, each block is on the disk in any of its versions since the last sync,
 //     zero-filled (where it held nothing before), or half there, whatever the other blocks are; the size is
 //     any size it had;
-//   - of the unsynced changes of names in a directory, any subset is on the disk. A rename within a directory
-//     is one change, a rename between two directories is one in each.
+//   - of the unsynced changes of names in a directory, any subset is on the disk. A rename is one change,
+//     also between two directories: every file system with a journal does that, and nothing could be built on
+//     one that does not. The sync of either directory makes it durable.
 //
 // A failed sync behaves as real kernels do: what was to be written is lost, the page cache goes on showing
 // it, and the next sync reports success.
@@ -88,7 +89,8 @@ class SimEnv final : public Env {
   static constexpr std::size_t lost = 0;     // for SameChooser
   static constexpr std::size_t present = 1;  // for SameChooser
 
-  SimEnv();
+  // Small blocks give many disks; those of real disks, with halves, are 1024.
+  explicit SimEnv(std::size_t block_size = block_bytes);
 
   // Crashes. Both give a new machine; this one can be crashed again in another way.
   // Power cut: only what the chooser lets survive.
@@ -118,7 +120,7 @@ class SimEnv final : public Env {
   // True when some directory holds this name, as the page cache shows it.
   bool has_name(const std::string& name) const;
 
-  Result<Handle> open_root(const std::string& path) override;  // any path is the one root
+  Result<Handle> open_root(const std::string& path) override;  // from the one root
   Result<Handle> open_dir(Handle parent, const std::string& name) override;
   Status mkdir(Handle parent, const std::string& name) override;
   Status rmdir(Handle parent, const std::string& name) override;
@@ -153,8 +155,12 @@ class SimEnv final : public Env {
     std::map<std::size_t, std::string> blocks;
     std::size_t size = 0;
   };
-  // An unsynced change of names: each name with its new inode, or none for removed.
-  using NameChange = std::vector<std::pair<std::string, std::optional<Inode>>>;
+  // An unsynced change of names: each name with its new inode, or none for removed. Half of a rename between
+  // two directories has the same `joint` as the other half; 0: a change by itself.
+  struct NameChange {
+    std::vector<std::pair<std::string, std::optional<Inode>>> names;
+    std::size_t joint = 0;
+  };
 
   struct Node {
     bool directory = false;
@@ -184,17 +190,23 @@ class SimEnv final : public Env {
   Inode add_node(bool directory);
   FileInfo info_of(Inode inode) const;
   void change_names(Handle dir, NameChange change);
+  void settle_joint(std::size_t joint);
   void note_change(Node& file, std::size_t from, std::size_t to);
   void drop_unreachable();
-  static std::string surviving_content(const Node& file, Chooser& chooser);
-  static Names surviving_names(const Node& directory, Chooser& chooser);
+  std::string surviving_content(const Node& file, Chooser& chooser) const;
+  std::string block_of(const std::string& content, std::size_t index) const;
+  // `joints` are the renames between directories that were decided already.
+  static Names surviving_names(const Node& directory, Chooser& chooser, std::map<std::size_t, bool>& joints);
+  static void apply_names(Names& names, const NameChange& change);
 
+  std::size_t block_size_;
   std::map<Inode, Node> nodes_;
   std::map<Handle, OpenFile> handles_;
   Inode next_inode_ = 2;
   Handle next_handle_ = 1000;
   std::int64_t clock_ns_ = 1'000'000'000;
   bool can_exchange_ = true;
+  std::size_t next_joint_ = 1;
   std::size_t changes_ = 0;
   std::size_t calls_ = 0;
   std::optional<std::size_t> stop_at_;

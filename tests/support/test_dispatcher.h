@@ -37,6 +37,11 @@ struct TestDispatcher {
   TestDispatcher() { start(directory.path()); }
   // On a state directory that another one had before.
   explicit TestDispatcher(const std::string& state_dir) { start(state_dir); }
+  // On another Env, with so many workers.
+  TestDispatcher(std::unique_ptr<Env> other, const std::string& state_dir, std::size_t workers)
+      : env(std::move(other)), pool(workers) {
+    start(state_dir);
+  }
   ~TestDispatcher() { pool.wait_idle(); }
 
   void start(const std::string& state_dir) {
