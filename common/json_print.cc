@@ -98,17 +98,14 @@ void append_pretty_array(std::string& out, const json::array& array, std::size_t
   out += ']';
 }
 
-void append_pretty(std::string& out, const json::value& value, std::size_t indent) {
-  if (const json::array* array = value.if_array()) return append_pretty_array(out, *array, indent);
-  const json::object* object = value.if_object();
-  if (object == nullptr) return append_scalar(out, value);
-  if (object->empty()) {
+void append_pretty_object(std::string& out, const json::object& object, std::size_t indent) {
+  if (object.empty()) {
     out += "{}";
     return;
   }
   out += '{';
   bool first = true;
-  for (const auto& [name, member] : *object) {
+  for (const auto& [name, member] : object) {
     out += first ? "\n" : ",\n";
     out.append(indent + 2, ' ');
     print_json_string(out, name);
@@ -118,6 +115,12 @@ void append_pretty(std::string& out, const json::value& value, std::size_t inden
   }
   out.append(1, '\n').append(indent, ' ');
   out += '}';
+}
+
+void append_pretty(std::string& out, const json::value& value, std::size_t indent) {
+  if (const json::array* array = value.if_array()) return append_pretty_array(out, *array, indent);
+  if (const json::object* object = value.if_object()) return append_pretty_object(out, *object, indent);
+  append_scalar(out, value);
 }
 
 }  // namespace
@@ -145,28 +148,32 @@ void print_json_string(std::string& out, std::string_view text) {
   out += '"';
 }
 
-void print_json(std::string& out, const json::value& value) {
-  if (const json::array* array = value.if_array()) {
-    char separator = '[';
-    for (const json::value& item : *array) {
-      out += separator;
-      print_json(out, item);
-      separator = ',';
-    }
-    out += array->empty() ? "[]" : "]";
-    return;
+void print_json(std::string& out, const json::array& array) {
+  char separator = '[';
+  for (const json::value& item : array) {
+    out += separator;
+    print_json(out, item);
+    separator = ',';
   }
-  const json::object* object = value.if_object();
-  if (object == nullptr) return append_scalar(out, value);
+  out += array.empty() ? "[]" : "]";
+}
+
+void print_json(std::string& out, const json::object& object) {
   char separator = '{';
-  for (const auto& [name, member] : *object) {
+  for (const auto& [name, member] : object) {
     out += separator;
     print_json_string(out, name);
     out += ':';
     print_json(out, member);
     separator = ',';
   }
-  out += object->empty() ? "{}" : "}";
+  out += object.empty() ? "{}" : "}";
+}
+
+void print_json(std::string& out, const json::value& value) {
+  if (const json::array* array = value.if_array()) return print_json(out, *array);
+  if (const json::object* object = value.if_object()) return print_json(out, *object);
+  append_scalar(out, value);
 }
 
 std::string to_json_text(const json::value& value) {
@@ -178,6 +185,12 @@ std::string to_json_text(const json::value& value) {
 std::string to_pretty_json(const json::value& value) {
   std::string out;
   append_pretty(out, value, 0);
+  return out;
+}
+
+std::string to_pretty_json(const json::object& object) {
+  std::string out;
+  append_pretty_object(out, object, 0);
   return out;
 }
 

@@ -101,7 +101,9 @@ void Session::run() {
 void Session::work_off() {
   std::vector<Command*> commands;
   const auto flush = [&] {
-    if (!commands.empty()) commit(commands);
+    // What cannot be written together is written one by one, so that only the culprit is refused.
+    if (!commands.empty() && !commit(commands))
+      for (Command* command : commands) (void)commit({command});
     commands.clear();
   };
   for (Job& job : working_) {
@@ -194,9 +196,10 @@ Status Session::ensure_loaded() {
   return {};
 }
 
-void Session::commit(const std::vector<Command*>& commands) {
+bool Session::commit(const std::vector<Command*>& commands) {
   const auto fail_all = [&](const Error& error) {
     for (Command* command : commands) taken(command->done)(error);
+    return true;
   };
   const auto started = std::chrono::steady_clock::now();
   if (Status ready = ensure_loaded(); !ready) return fail_all(ready.error());
@@ -204,30 +207,37 @@ void Session::commit(const std::vector<Command*>& commands) {
   const Result<SessionStore::Locked> locked = store->lock();
   if (!locked) return fail_all(locked.error());
   if (Status placed = place_artifacts(); !placed) return fail_all(placed.error());
-  SessionState state = *snapshot();
-  if (Status ready = make_ready(state); !ready) return fail_all(ready.error());
-
+  if (!ready_as_is(*snapshot())) {
+    SessionState state = *snapshot();
+    if (Status ready = make_ready(state); !ready) return fail_all(ready.error());
+  }
   const auto stage = [this](std::vector<FileOp>& files, const std::vector<FileOp>& pending) {
     return stage_artifacts(*store_, files, pending);
   };
-  Batch batch(place_, std::move(state), store_->synced_length(), services_.clock.now(), replies_, stage);
+  Batch batch(place_, snapshot(), store_->synced_length(), services_.clock.now(), replies_, stage);
   Artifacts there;
   if (commands.front()->alone) {
     there = view_artifacts(services_.env, store_->dir(), place_.directory);
     batch.use_artifacts(there);
   }
   for (Command* command : commands) batch.add(*command);
-  json::array artifacts = describe_artifacts(batch.files());
+  if (Status finished = batch.finish(); !finished)
+    return commands.size() == 1 ? fail_all(finished.error()) : false;
+  write(batch, started);
+  return true;
+}
+
+void Session::write(Batch& batch, std::chrono::steady_clock::time_point started) {
   Status written;
   writing_ = true;
   if (!batch.lines().empty()) written = store_->append(batch.lines(), batch.changed());
   if (written && !batch.lines().empty()) {
     batch.state().history_length = store_->length();
-    if (batch.changed()) place_files(batch.state(), std::move(artifacts));
+    if (batch.changed()) place_files(batch);
     publish(std::move(batch.state()));
   }
   if (written && batch.changed())
-    services_.commits.count_batch(commands.size(), batch.lines().size(),
+    services_.commits.count_batch(batch.answers().size(), batch.lines().size(),
                                   std::chrono::steady_clock::now() - started);
   for (Batch::Answer& answer : batch.answers()) {
     if (answer.changes && !written) answer.reply = written.error();
@@ -238,6 +248,13 @@ void Session::commit(const std::vector<Command*>& commands) {
   writing_ = false;
   // A repaired history may be shorter than what was published: lines that were not synced are gone.
   if (!written && written.error().code == ErrorCode::outcome_unknown && store_->read_only().empty()) unload();
+}
+
+bool Session::ready_as_is(const Snapshot& now) {
+  if (place_.archived || !now.read_only.empty() || !store_->read_only().empty()) return false;
+  if (!store_->has_history() || now.seq == 0 || !store_->history_unchanged()) return false;
+  return std::all_of(place_.kind->files.begin(), place_.kind->files.end(),
+                     [&](const StateFile& file) { return store_->state_unchanged(std::string(file.name)); });
 }
 
 Status Session::make_ready(SessionState& state) {
@@ -272,10 +289,10 @@ Status Session::adopt(SessionState& state) {
   return {};
 }
 
-void Session::place_files(const SessionState& state, json::array artifacts) {
-  unplaced_ = std::move(artifacts);
+void Session::place_files(const Batch& batch) {
+  unplaced_ = describe_artifacts(batch.files());
   Status placed = place_artifacts();
-  for (const StateBytes& file : render_state(*place_.kind, state.document))
+  for (const StateBytes& file : batch.state_files())
     if (Status written = store_->write_state(file); !written) placed = std::move(written);
   if (!placed) log::error("session " + place_.id + ": the files are behind: " + placed.error().message);
 }

@@ -79,13 +79,17 @@ class Session : public std::enable_shared_from_this<Session> {
   Result<SnapshotPtr> loaded();
   Status ensure_loaded();
   void unload();
-  void commit(const std::vector<Command*>& commands);
+  // False: nothing was written and nobody answered, because they cannot be written together.
+  [[nodiscard]] bool commit(const std::vector<Command*>& commands);
+  void write(Batch& batch, std::chrono::steady_clock::time_point started);
+  // True when there is nothing for make_ready to do, which is the rule.
+  bool ready_as_is(const Snapshot& now);
   // Takes in what other programs did to the directory; after it the session can be written.
   Status make_ready(SessionState& state);
   // A session without a history gets one, with its document as it was found.
   Status adopt(SessionState& state);
   // Artifacts and state files, after the history has the change. What fails is logged and follows later.
-  void place_files(const SessionState& state, json::array artifacts);
+  void place_files(const Batch& batch);
   Status place_artifacts();
   void publish(SessionState state);
   void remember(const std::string& key, std::string reply);
