@@ -61,6 +61,12 @@ void Session::look(std::function<void(Result<SnapshotPtr>)> use) {
 
 void Session::submit(Command command) { enqueue(std::move(command)); }
 
+QuietSync::Clock::time_point Session::last_written() const {
+  return QuietSync::Clock::time_point(QuietSync::Clock::duration(last_written_.load()));
+}
+
+void Session::sync_files() { enqueue(SyncFiles()); }
+
 void Session::exclusively(std::function<bool(Result<SnapshotPtr>)> work,
                           std::function<void(const Error&)> failed) {
   enqueue(Exclusive{std::move(work), std::move(failed)});
@@ -116,6 +122,8 @@ void Session::work_off() {
     flush();
     if (Look* look = std::get_if<Look>(&job))
       taken (*look)(loaded());
+    else if (std::holds_alternative<SyncFiles>(job))
+      run_sync();
     else
       run_exclusive(std::get<Exclusive>(job));
   }
@@ -149,8 +157,8 @@ void Session::give_up(const Error& error) noexcept {
         if (command->done) taken(command->done)(writing_ ? unknown : error);
       } else if (Look* look = std::get_if<Look>(&job)) {
         if (*look) taken (*look)(error);
-      } else if (Exclusive& exclusive = std::get<Exclusive>(job); exclusive.failed) {
-        taken(exclusive.failed)(error);
+      } else if (Exclusive* exclusive = std::get_if<Exclusive>(&job); exclusive && exclusive->failed) {
+        taken(exclusive->failed)(error);
       }
     } catch (...) {
       log::error("session " + place_.id + ": a request stays without an answer");
@@ -246,6 +254,7 @@ void Session::write(Batch& batch, std::chrono::steady_clock::time_point started)
     taken(answer.command->done)(std::move(answer.reply));
   }
   writing_ = false;
+  if (written && batch.changed()) sync_later();
   // A repaired history may be shorter than what was published: lines that were not synced are gone.
   if (!written && written.error().code == ErrorCode::outcome_unknown && store_->read_only().empty()) unload();
 }
@@ -295,6 +304,21 @@ void Session::place_files(const Batch& batch) {
   for (const StateBytes& file : batch.state_files())
     if (Status written = store_->write_state(file); !written) placed = std::move(written);
   if (!placed) log::error("session " + place_.id + ": the files are behind: " + placed.error().message);
+}
+
+void Session::sync_later() {
+  last_written_ = QuietSync::Clock::now().time_since_epoch().count();
+  if (sync_due_) return;
+  services_.quiet.add(weak_from_this());
+  sync_due_ = true;
+}
+
+// Nobody waits for it, and what is not synced can be rebuilt.
+void Session::run_sync() {
+  sync_due_ = false;
+  if (store_ == nullptr) return;
+  if (Status synced = store_->sync_state(state_names(*place_.kind)); !synced)
+    log::warn("session " + place_.id + ": the state files are not synced: " + synced.error().message);
 }
 
 Status Session::place_artifacts() {
