@@ -18,9 +18,13 @@ namespace sessiond {
 // `text` may be freed afterwards; the value's memory comes from `storage`.
 Result<json::value> parse_json(std::string_view text, json::storage_ptr storage = {});
 
+// Containers have overloads of their own, because making a json::value of one copies it.
+//
 // Appends the compact form. Precondition: every double is finite and every string valid UTF-8, which holds
 // for all that parse_json returned.
 void print_json(std::string& out, const json::value& value);
+void print_json(std::string& out, const json::object& object);
+void print_json(std::string& out, const json::array& array);
 void print_json_string(std::string& out, std::string_view text);
 void print_json_number(std::string& out, double number);
 std::string to_json_text(const json::value& value);
@@ -28,6 +32,7 @@ std::string to_json_text(const json::value& value);
 // The form for people and files: two spaces of indentation, a space after a colon, short arrays of scalars on
 // one line. Ends without a newline.
 std::string to_pretty_json(const json::value& value);
+std::string to_pretty_json(const json::object& object);
 
 // A short single-line rendering for messages: `"six"`, `[1,2]`, shortened to `max` code points.
 std::string brief(const json::value& value, std::size_t max = 60);

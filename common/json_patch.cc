@@ -29,8 +29,33 @@ bool identical(const json::value& a, const json::value& b) {
   return a == b;
 }
 
+void append_token(std::string& out, std::string_view name) {
+  for (const char c : name) {
+    if (c == '~')
+      out += "~0";
+    else if (c == '/')
+      out += "~1";
+    else
+      out += c;
+  }
+}
+
 class Differ {
  public:
+  void compare_objects(const json::object& from, const json::object& to) {
+    for (const auto& [name, value] : from)
+      if (!to.contains(name)) below(name, [&] { operation("remove", nullptr); });
+    for (const json::key_value_pair& member : to) {
+      const json::value* before = from.if_contains(member.key());
+      below(member.key(), [&] {
+        if (before == nullptr)
+          operation("add", &member.value());
+        else
+          compare(*before, member.value());
+      });
+    }
+  }
+
   void compare(const json::value& from, const json::value& to) {
     if (from.is_object() && to.is_object()) return compare_objects(from.get_object(), to.get_object());
     if (from.is_array() && to.is_array()) return compare_arrays(from.get_array(), to.get_array());
@@ -40,20 +65,6 @@ class Differ {
   json::array take() { return std::move(operations_); }
 
  private:
-  void compare_objects(const json::object& from, const json::object& to) {
-    for (const auto& [name, value] : from)
-      if (!to.contains(name)) below(pointer_token(name), [&] { operation("remove", nullptr); });
-    for (const json::key_value_pair& member : to) {
-      const json::value* before = from.if_contains(member.key());
-      below(pointer_token(member.key()), [&] {
-        if (before == nullptr)
-          operation("add", &member.value());
-        else
-          compare(*before, member.value());
-      });
-    }
-  }
-
   void compare_arrays(const json::array& from, const json::array& to) {
     std::size_t head = 0;
     while (head < from.size() && head < to.size() && identical(from[head], to[head])) ++head;
@@ -73,9 +84,10 @@ class Differ {
   }
 
   template <class Body>
-  void below(const std::string& token, Body body) {
+  void below(std::string_view name, Body body) {
     const std::size_t length = path_.size();
-    (path_ += '/') += token;
+    path_ += '/';
+    append_token(path_, name);
     body();
     path_.resize(length);
   }
@@ -212,14 +224,7 @@ Status apply_one(json::value& root, const json::object& operation) {
 
 std::string pointer_token(std::string_view name) {
   std::string out;
-  for (char c : name) {
-    if (c == '~')
-      out += "~0";
-    else if (c == '/')
-      out += "~1";
-    else
-      out += c;
-  }
+  append_token(out, name);
   return out;
 }
 
@@ -227,6 +232,20 @@ json::array json_diff(const json::value& from, const json::value& to) {
   Differ differ;
   differ.compare(from, to);
   return differ.take();
+}
+
+json::array json_diff(const json::object& from, const json::object& to) {
+  Differ differ;
+  differ.compare_objects(from, to);
+  return differ.take();
+}
+
+Status apply_json_patch(json::object& object, const json::array& operations) {
+  json::value value(std::move(object));
+  Status applied = apply_json_patch(value, operations);
+  if (applied && !value.is_object()) applied = bad_patch("", "the whole would be no object");
+  if (value.is_object()) object = std::move(value.get_object());
+  return applied;
 }
 
 Status apply_json_patch(json::value& value, const json::array& operations) {

@@ -1,5 +1,7 @@
 // Printing of JSON; see json.h for what is promised.
 #include <charconv>
+#include <cstdint>
+#include <cstring>
 
 #include "common/json.h"
 #include "common/utf8.h"
@@ -7,8 +9,21 @@
 namespace sessiond {
 namespace {
 
-// Bytes that a JSON string must escape.
+// Bytes that a JSON string need not escape.
 bool plain(unsigned char byte) { return byte >= 0x20 && byte != '"' && byte != '\\'; }
+
+// The same for eight at once. The well-known test for a zero byte, once for each of the three reasons; it may
+// call a plain byte behind one that is not so, never the other way round.
+bool all_plain(const char* bytes) {
+  constexpr std::uint64_t ones = 0x0101010101010101;
+  constexpr std::uint64_t highs = 0x8080808080808080;
+  std::uint64_t word = 0;
+  std::memcpy(&word, bytes, sizeof word);
+  const std::uint64_t quote = word ^ (ones * '"');
+  const std::uint64_t backslash = word ^ (ones * '\\');
+  const std::uint64_t control = (word - ones * 0x20) & ~word;
+  return ((control | ((quote - ones) & ~quote) | ((backslash - ones) & ~backslash)) & highs) == 0;
+}
 
 void append_escape(std::string& out, unsigned char byte) {
   static constexpr char digits[] = "0123456789abcdef";
@@ -98,17 +113,14 @@ void append_pretty_array(std::string& out, const json::array& array, std::size_t
   out += ']';
 }
 
-void append_pretty(std::string& out, const json::value& value, std::size_t indent) {
-  if (const json::array* array = value.if_array()) return append_pretty_array(out, *array, indent);
-  const json::object* object = value.if_object();
-  if (object == nullptr) return append_scalar(out, value);
-  if (object->empty()) {
+void append_pretty_object(std::string& out, const json::object& object, std::size_t indent) {
+  if (object.empty()) {
     out += "{}";
     return;
   }
   out += '{';
   bool first = true;
-  for (const auto& [name, member] : *object) {
+  for (const auto& [name, member] : object) {
     out += first ? "\n" : ",\n";
     out.append(indent + 2, ' ');
     print_json_string(out, name);
@@ -118,6 +130,12 @@ void append_pretty(std::string& out, const json::value& value, std::size_t inden
   }
   out.append(1, '\n').append(indent, ' ');
   out += '}';
+}
+
+void append_pretty(std::string& out, const json::value& value, std::size_t indent) {
+  if (const json::array* array = value.if_array()) return append_pretty_array(out, *array, indent);
+  if (const json::object* object = value.if_object()) return append_pretty_object(out, *object, indent);
+  append_scalar(out, value);
 }
 
 }  // namespace
@@ -135,6 +153,7 @@ void print_json_string(std::string& out, std::string_view text) {
   out += '"';
   std::size_t start = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
+    while (i + 8 < text.size() && all_plain(text.data() + i)) i += 8;
     const auto byte = static_cast<unsigned char>(text[i]);
     if (plain(byte)) continue;
     out.append(text, start, i - start);
@@ -145,28 +164,32 @@ void print_json_string(std::string& out, std::string_view text) {
   out += '"';
 }
 
-void print_json(std::string& out, const json::value& value) {
-  if (const json::array* array = value.if_array()) {
-    char separator = '[';
-    for (const json::value& item : *array) {
-      out += separator;
-      print_json(out, item);
-      separator = ',';
-    }
-    out += array->empty() ? "[]" : "]";
-    return;
+void print_json(std::string& out, const json::array& array) {
+  char separator = '[';
+  for (const json::value& item : array) {
+    out += separator;
+    print_json(out, item);
+    separator = ',';
   }
-  const json::object* object = value.if_object();
-  if (object == nullptr) return append_scalar(out, value);
+  out += array.empty() ? "[]" : "]";
+}
+
+void print_json(std::string& out, const json::object& object) {
   char separator = '{';
-  for (const auto& [name, member] : *object) {
+  for (const auto& [name, member] : object) {
     out += separator;
     print_json_string(out, name);
     out += ':';
     print_json(out, member);
     separator = ',';
   }
-  out += object->empty() ? "{}" : "}";
+  out += object.empty() ? "{}" : "}";
+}
+
+void print_json(std::string& out, const json::value& value) {
+  if (const json::array* array = value.if_array()) return print_json(out, *array);
+  if (const json::object* object = value.if_object()) return print_json(out, *object);
+  append_scalar(out, value);
 }
 
 std::string to_json_text(const json::value& value) {
@@ -178,6 +201,12 @@ std::string to_json_text(const json::value& value) {
 std::string to_pretty_json(const json::value& value) {
   std::string out;
   append_pretty(out, value, 0);
+  return out;
+}
+
+std::string to_pretty_json(const json::object& object) {
+  std::string out;
+  append_pretty_object(out, object, 0);
   return out;
 }
 

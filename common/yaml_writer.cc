@@ -111,30 +111,30 @@ void add_member_value(std::string& out, const json::value& value, std::size_t in
   add_block(out, value, indent + 2);
 }
 
-// Writes from the current place, which is `indent` columns into its line.
-void add_block(std::string& out, const json::value& value, std::size_t indent) {
+void add_object(std::string& out, const json::object& object, std::size_t indent) {
   bool first = true;
-  const auto start = [&] {
+  for (const auto& [name, member] : object) {
     if (!first) out.append(indent, ' ');
     first = false;
-  };
-  if (const json::object* object = value.if_object()) {
-    for (const auto& [name, member] : *object) {
-      start();
-      const std::string key = key_text(name);
-      if (key.size() > plain_key_bytes_max) {
-        out += "? " + key + '\n';
-        out.append(indent, ' ');
-      } else {
-        out += key;
-      }
-      out += ':';
-      add_member_value(out, member, indent);
+    const std::string key = key_text(name);
+    if (key.size() > plain_key_bytes_max) {
+      out += "? " + key + '\n';
+      out.append(indent, ' ');
+    } else {
+      out += key;
     }
-    return;
+    out += ':';
+    add_member_value(out, member, indent);
   }
+}
+
+// Writes from the current place, which is `indent` columns into its line.
+void add_block(std::string& out, const json::value& value, std::size_t indent) {
+  if (const json::object* object = value.if_object()) return add_object(out, *object, indent);
+  bool first = true;
   for (const json::value& item : value.get_array()) {
-    start();
+    if (!first) out.append(indent, ' ');
+    first = false;
     out += "- ";
     if (is_block(item))
       add_block(out, item, indent + 2);
@@ -151,6 +151,13 @@ std::string to_yaml_text(const json::value& value) {
     add_block(out, value, 0);
   else
     add_flat(out, value);
+  return out;
+}
+
+std::string to_yaml_text(const json::object& object) {
+  if (object.empty()) return "{}\n";
+  std::string out;
+  add_object(out, object, 0);
   return out;
 }
 

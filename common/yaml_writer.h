@@ -13,5 +13,6 @@ namespace sessiond {
 // The whole text, with its last newline. Preconditions as for print_json: doubles are finite and strings
 // valid UTF-8.
 std::string to_yaml_text(const json::value& value);
+std::string to_yaml_text(const json::object& object);  // without the copy that making a value costs
 
 }  // namespace sessiond

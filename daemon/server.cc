@@ -45,6 +45,8 @@ Status Server::run() {
   log::info("sessiond " SESSIOND_VERSION " listens on " + config_.socket + ", state in " + config_.state_dir);
   io_.run();
   pool_.wait_idle();
+  registry_.sync_files();
+  pool_.wait_idle();
   log::info("stopped");
   return {};
 }

@@ -63,14 +63,27 @@ json::object new_timing(const View& view, std::int64_t phase, TimePoint started)
   return out;
 }
 
-Status check_part_size(std::string_view name, const json::value& part) {
-  const std::size_t bytes = to_json_text(part).size();
+namespace {
+
+Status check_bytes(std::string_view name, std::size_t bytes) {
   if (bytes <= workflow_part_bytes) return {};
   return Error(ErrorCode::invalid_params, "params." + std::string(name) + ": " + std::to_string(bytes) +
                                               " bytes as JSON, at most " +
                                               std::to_string(workflow_part_bytes) + " are kept here")
       .with("field", "params." + std::string(name))
       .next("put large results into an artifact (artifact.put) and name it here");
+}
+
+}  // namespace
+
+Status check_part_size(std::string_view name, const json::value& part) {
+  return check_bytes(name, to_json_text(part).size());
+}
+
+Status check_part_size(std::string_view name, const json::object& part) {
+  std::string text;
+  print_json(text, part);
+  return check_bytes(name, text.size());
 }
 
 void end_pause(Document& document, const View& before, TimePoint now) {

@@ -54,6 +54,7 @@ json::object& lifecycle_of(Document& document);
 json::object new_timing(const View& view, std::int64_t phase, TimePoint started);
 // Refuses evidence, outputs, commands or metadata that belong into an artifact file.
 Status check_part_size(std::string_view name, const json::value& part);
+Status check_part_size(std::string_view name, const json::object& part);
 // Ends the pause: adds it to the current attempt's paused time and to lifecycle.pauses.
 void end_pause(Document& document, const View& before, TimePoint now);
 // lifecycle.completed and what goes with it.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <stdexcept>
 
 #include "common/caught.h"
 #include "common/json_patch.h"
@@ -35,6 +36,14 @@ std::optional<std::string> task_of(const json::value& arguments) {
   return std::string(task->get_string());
 }
 
+// What cannot be read again is never written.
+bool reads_back(std::string_view line) {
+  unsigned char buffer[16 * 1024];
+  json::monotonic_resource memory(buffer, sizeof buffer);
+  line.remove_suffix(1);  // the newline
+  return read_history_line(line, &memory).state == LineState::ours;
+}
+
 // Sets what every line has.
 HistoryLine start_line(const Command& command, const SessionState& state, std::int64_t synced_length) {
   HistoryLine line;
@@ -61,7 +70,10 @@ Error revision_conflict(std::int64_t revision, std::int64_t wanted) {
 }
 
 Envelope make_envelope(const SessionPlace& place, const SessionState& state, TimePoint now) {
-  const Summary summary = place.kind->summary(state.document, now);
+  return make_envelope(place, state, place.kind->summary(state.document, now));
+}
+
+Envelope make_envelope(const SessionPlace& place, const SessionState& state, const Summary& summary) {
   Envelope envelope;
   envelope.session_id = place.id;
   envelope.root = place.root;
@@ -98,27 +110,16 @@ void Batch::add(Command& command) {
   answers_.push_back({&command, std::move(reply), changes});
 }
 
-Result<Document> Batch::next_document(const Command& command, const Moment& moment, Outcome& outcome,
-                                      json::array& changes) const {
-  SESSIOND_ASSIGN(outcome, command.apply(state_.document, moment));
-  SESSIOND_TRY(check_change(outcome.document));
-  changes = json_diff(state_.document, outcome.document);
-  // The next document is what the history gives, not what the kind returned: both must be the same, and the
-  // order of members is the history's.
-  json::value rebuilt = state_.document;
-  SESSIOND_TRY(apply_json_patch(rebuilt, changes));
-  if (rebuilt.as_object() != outcome.document)
-    return Error(ErrorCode::internal, "the change of " + command.name + " cannot be recorded");
-  return std::move(rebuilt.get_object());
-}
-
 // A fault in a kind ends the command, not the batch.
 Result<std::string> Batch::apply_guarded(const Command& command) {
+  Result<std::string> reply = Error(ErrorCode::internal, "");
   try {
-    return apply(command);
+    reply = apply(command);
   } catch (...) {
-    return caught_error();
+    reply = caught_error();
   }
+  if (document_touched_) restore();
+  return reply;
 }
 
 Result<std::string> Batch::apply(const Command& command) {
@@ -127,50 +128,119 @@ Result<std::string> Batch::apply(const Command& command) {
     return revision_conflict(state_.revision, *command.options.if_revision);
   if (!command.allowed_when_ended && place_.kind->ended(state_.document))
     return has_ended(place_, place_.kind->summary(state_.document, now_).status);
-  SessionState next = state_;
-  next.last_stamp = std::max(now_, state_.last_stamp);
-  const Moment moment{next.last_stamp, command.options.agent.value_or(""), command.options.model.value_or(""),
-                      artifacts_};
-  Outcome outcome;
-  json::array changes;
-  SESSIOND_ASSIGN(next.document, next_document(command, moment, outcome, changes));
+  const TimePoint now = std::max(now_, state_.last_stamp);
+  SESSIOND_ASSIGN(Outcome outcome,
+                  command.apply(state_.document, {now, command.options.agent.value_or(""),
+                                                  command.options.model.value_or(""), artifacts_}));
+  SESSIOND_TRY(check_change(outcome.document));
   if (!outcome.files.empty()) SESSIOND_TRY(stage_(outcome.files, files_));
-  ++next.seq;
-  ++next.revision;
-  next.last_activity = format_rfc3339_millis(next.last_stamp);
-  json::object meta = state_.meta;
-  for (const auto& [name, value] : command.meta) meta[name] = value;
-  next.meta = describe_meta(*place_.kind, next.document, meta, next.last_activity, next.last_stamp);
-
-  std::string reply;
-  outcome.write_reply(make_envelope(place_, next, next.last_stamp), reply);
-  HistoryLine line = start_line(command, next, synced_length_);
-  line.changes = std::move(changes);
+  HistoryLine line = start_line(command, state_, synced_length_);
+  line.changes = json_diff(state_.document, outcome.document);
+  SESSIOND_TRY(record(command, line.changes, outcome.document));
+  line.timestamp = format_rfc3339_millis(now);
+  ++line.seq;
+  ++line.revision;
+  const Summary summary = place_.kind->summary(state_.document, now);
+  line.meta = state_.meta;
+  for (const auto& [name, value] : command.meta) line.meta[name] = value;
+  line.meta = describe_meta(*place_.kind, summary, std::move(line.meta), line.timestamp);
+  std::string reply = spell_reply(outcome, summary, line);
   line.artifacts = describe_artifacts(outcome.files);
-  line.meta = next.meta;
-  for (const StateBytes& file : render_state(*place_.kind, next.document)) {
+  line.idempotency_key = command.options.idempotency_key;
+  if (line.idempotency_key) line.reply = reply;
+  if (line.base == 0 || line.seq - line.base >= snapshot_interval) {
+    line.base = line.seq;
+    line.document = state_.document;
+  }
+  line.duration_ms = std::chrono::duration_cast<Millis>(std::chrono::steady_clock::now() - started).count();
+  take(std::move(line), now, outcome.files);
+  return reply;
+}
+
+// What the session will be with this line.
+std::string Batch::spell_reply(const Outcome& outcome, const Summary& summary,
+                               const HistoryLine& line) const {
+  Envelope envelope = make_envelope(place_, state_, summary);
+  envelope.revision = line.revision;
+  envelope.last_activity = line.timestamp;
+  std::string reply;
+  outcome.write_reply(envelope, reply);
+  return reply;
+}
+
+// All or nothing: what can fail comes first.
+void Batch::take(HistoryLine line, TimePoint now, std::vector<FileOp>& files) {
+  std::string last_activity = line.timestamp;
+  json::object meta = line.meta;
+  files_.reserve(files_.size() + files.size());
+  lines_.push_back(std::move(line));
+  std::move(files.begin(), files.end(), std::back_inserter(files_));
+  state_.seq = lines_.back().seq;
+  state_.revision = lines_.back().revision;
+  state_.base = lines_.back().base;
+  state_.last_stamp = now;
+  state_.last_activity.swap(last_activity);
+  state_.meta.swap(meta);
+  document_touched_ = false;
+}
+
+// The next document is what the history gives, not what the kind returned: both must be the same, and the
+// order of members is the history's.
+Status Batch::record(const Command& command, const json::array& changes, const Document& wanted) {
+  document_touched_ = true;
+  SESSIOND_TRY(apply_json_patch(state_.document, changes));
+  if (state_.document == wanted) return {};
+  return Error(ErrorCode::internal, "the change of " + command.name + " cannot be recorded");
+}
+
+void Batch::restore() {
+  state_.document = before_->document;
+  for (const HistoryLine& line : lines_)
+    if (Status applied = apply_json_patch(state_.document, line.changes); !applied)
+      throw std::logic_error("a recorded change does not fit: " + applied.error().message);
+  document_touched_ = false;
+}
+
+Status Batch::finish() {
+  Status made = render();
+  if (made) made = print_lines();
+  if (made || answers_.size() > 1) return made;
+  Answer& refused = answers_.front();
+  lines_.clear();
+  files_.clear();
+  state_files_.clear();
+  state_ = *before_;
+  changed_ = refused.changes = false;
+  add_failure(*refused.command, made.error());
+  refused.reply = std::move(made).error();
+  return print_lines();
+}
+
+// Only what the last change leaves is written out, so only its line says how the files look.
+Status Batch::render() {
+  if (!changed_) return {};
+  const auto last =
+      std::find_if(lines_.rbegin(), lines_.rend(), [](const HistoryLine& line) { return line.success; });
+  state_files_ = render_state(*place_.kind, state_.document);
+  for (const StateBytes& file : state_files_) {
     if (file.bytes.size() > SessionStore::state_bytes_max)
       return Error(ErrorCode::limit_exceeded, file.name + " would be larger than " +
                                                   std::to_string(SessionStore::state_bytes_max) + " bytes")
           .next("keep large texts in artifacts");
-    line.files[file.name] = state_hash(file.bytes);
+    last->files[file.name] = state_hash(file.bytes);
   }
-  line.idempotency_key = command.options.idempotency_key;
-  if (line.idempotency_key) line.reply = reply;
-  if (next.base == 0 || next.seq - next.base >= snapshot_interval) {
-    line.base = next.base = next.seq;
-    line.document = next.document;
+  return {};
+}
+
+Status Batch::print_lines() {
+  text_.clear();
+  for (const HistoryLine& line : lines_) {
+    const std::string text = build_history_line(line);
+    if (!reads_back(text))
+      return Error(ErrorCode::internal, "the line of " + line.command + " cannot be read back");
+    text_ += text;
   }
-  line.duration_ms = std::chrono::duration_cast<Millis>(std::chrono::steady_clock::now() - started).count();
-  const std::string text = build_history_line(line);
-  // What cannot be read again is never written.
-  if (read_history_line(std::string_view(text).substr(0, text.size() - 1)).state != LineState::ours)
-    return Error(ErrorCode::internal, "the line of " + command.name + " cannot be read back");
-  files_.reserve(files_.size() + outcome.files.size());
-  lines_ += text;  // the last step that can fail: all or nothing
-  std::move(outcome.files.begin(), outcome.files.end(), std::back_inserter(files_));
-  state_ = std::move(next);
-  return reply;
+  return {};
 }
 
 // A document that was off before (a legacy or imported one) may stay as it is, but nothing may break a rule
@@ -199,7 +269,7 @@ void Batch::add_failure(const Command& command, const Error& error) {
   if (to_json_text(line.arguments).size() > failure_arguments_bytes_max)
     line.arguments = "(too long to keep)";
   if (state_.base == 0) line.base = state_.base = state_.seq, line.document = state_.document;
-  lines_ += build_history_line(line);
+  lines_.push_back(std::move(line));
 }
 
 }  // namespace sessiond

@@ -8,6 +8,7 @@
 
 #include "daemon/session/command.h"
 #include "daemon/session/snapshot.h"
+#include "daemon/store/session_store.h"
 
 namespace sessiond {
 
@@ -22,6 +23,8 @@ struct SessionPlace {
 };
 
 Envelope make_envelope(const SessionPlace& place, const SessionState& state, TimePoint now);
+// Of a document that is not in `state` yet.
+Envelope make_envelope(const SessionPlace& place, const SessionState& state, const Summary& summary);
 
 Error revision_conflict(std::int64_t revision, std::int64_t wanted);
 
@@ -30,12 +33,13 @@ class Batch {
   // Prepares the artifact files of one command, given those of the commands before it.
   using Stage = std::function<Status(std::vector<FileOp>& files, const std::vector<FileOp>& pending)>;
 
-  // `replies` are the answers to earlier commands by idempotency key; `synced_length` is what of the history
-  // is durable before this batch.
-  Batch(const SessionPlace& place, SessionState state, std::int64_t synced_length, TimePoint now,
-        const std::map<std::string, std::string>& replies, Stage stage)
+  // `before` is the newest state; `replies` are the answers to earlier commands by idempotency key;
+  // `synced_length` is what of the history is durable before this batch.
+  Batch(const SessionPlace& place, std::shared_ptr<const Snapshot> before, std::int64_t synced_length,
+        TimePoint now, const std::map<std::string, std::string>& replies, Stage stage)
       : place_(place),
-        state_(std::move(state)),
+        before_(std::move(before)),
+        state_(*before_),
         synced_length_(synced_length),
         now_(now),
         replies_(replies),
@@ -44,6 +48,10 @@ class Batch {
   void add(Command& command);
   // For a command that looks at files; outlives the batch.
   void use_artifacts(const Artifacts& artifacts) { artifacts_ = &artifacts; }
+  // After the last command: makes the bytes of the lines and of the state files. An error: they cannot be
+  // written; add the commands to batches of their own. A batch of one command always succeeds, with the
+  // command refused.
+  Status finish();
 
   struct Answer {
     Command* command;
@@ -52,28 +60,38 @@ class Batch {
   };
 
   SessionState& state() { return state_; }
-  const std::string& lines() const { return lines_; }
+  const std::string& lines() const { return text_; }
+  const std::vector<StateBytes>& state_files() const { return state_files_; }
   bool changed() const { return changed_; }
   const std::vector<FileOp>& files() const { return files_; }
   std::vector<Answer>& answers() { return answers_; }
 
  private:
-  // The reply's text.
+  // The reply's text. Whatever goes wrong, the document is as before.
   Result<std::string> apply_guarded(const Command& command);
   Result<std::string> apply(const Command& command);
-  Result<Document> next_document(const Command& command, const Moment& moment, Outcome& outcome,
-                                 json::array& changes) const;
+  // Changes the document as the history will; it must become `wanted`.
+  Status record(const Command& command, const json::array& changes, const Document& wanted);
+  void restore();
+  std::string spell_reply(const Outcome& outcome, const Summary& summary, const HistoryLine& line) const;
+  void take(HistoryLine line, TimePoint now, std::vector<FileOp>& files);
   Status check_change(const Document& after) const;
   void add_failure(const Command& command, const Error& error);
+  Status render();
+  Status print_lines();
 
   const SessionPlace& place_;
-  SessionState state_;
+  std::shared_ptr<const Snapshot> before_;
+  SessionState state_;             // after the commands so far
+  bool document_touched_ = false;  // by a command that is not in lines_
   std::int64_t synced_length_;
   TimePoint now_;
   const std::map<std::string, std::string>& replies_;
   Stage stage_;
   const Artifacts* artifacts_ = nullptr;
-  std::string lines_;
+  std::vector<HistoryLine> lines_;
+  std::string text_;  // of the lines
+  std::vector<StateBytes> state_files_;
   bool changed_ = false;
   std::vector<FileOp> files_;
   std::vector<Answer> answers_;

@@ -55,11 +55,14 @@ bool known_bytes(const std::vector<HistoryLine>& recent, const std::string& name
   return false;
 }
 
-// True when the file holds what the newest line that speaks of it recorded.
+// True when the file holds what the newest line that speaks of it recorded. The lines of one write share one
+// state file, and the last of them speaks of it; if that one was lost, the file is behind.
 bool as_recorded(const std::vector<HistoryLine>& recent, const std::string& name, std::string_view bytes) {
-  for (auto line = recent.rbegin(); line != recent.rend(); ++line)
+  for (auto line = recent.rbegin(); line != recent.rend(); ++line) {
     if (const auto found = line->files.find(name); found != line->files.end())
       return found->second == state_hash(bytes);
+    if (!line->changes.empty()) return false;
+  }
   return false;
 }
 
@@ -147,6 +150,13 @@ std::vector<std::string> recent_renderings(SessionStore& store, const Kind& kind
   return out;
 }
 
+// The same for all lines. State files are not synced, so a power cut may bring back one from before the last
+// whole document; it must not pass for an edit that takes back what came after.
+bool known_long_ago(const SessionStore& store, const std::string& name, std::string_view bytes) {
+  const Result<bool> known = store.history()->recorded(name, state_hash(bytes), store.length());
+  return known && *known;
+}
+
 enum class StateFate { as_recorded, behind, edited, unreadable };
 
 // A power cut may lie before a load, not between two looks of a running daemon.
@@ -158,7 +168,8 @@ StateFate examine_state(SessionStore& store, const Kind& kind, const std::vector
   for (const StateBytes& wanted : render_state(kind, document)) {
     const Result<std::string> bytes = store.read_state(wanted.name);
     if (bytes && as_recorded(recent, wanted.name, *bytes)) continue;
-    if (!bytes || known_bytes(recent, wanted.name, *bytes, wanted.bytes)) {
+    if (!bytes || known_bytes(recent, wanted.name, *bytes, wanted.bytes) ||
+        known_long_ago(store, wanted.name, *bytes)) {
       fate = std::max(fate, StateFate::behind);
       continue;
     }
@@ -303,8 +314,11 @@ json::object RecoveryReport::to_json() const {
 
 json::object describe_meta(const Kind& kind, const Document& document, const json::object& before,
                            std::string_view last_activity, TimePoint now) {
-  const Summary summary = kind.summary(document, now);
-  json::object meta = before;
+  return describe_meta(kind, kind.summary(document, now), before, last_activity);
+}
+
+json::object describe_meta(const Kind& kind, const Summary& summary, json::object meta,
+                           std::string_view last_activity) {
   meta["kind"] = kind.name;
   meta["status"] = summary.status;
   meta["title"] = summary.title;

@@ -57,5 +57,8 @@ Status append_adoption(SessionStore& store, const Kind& kind, SessionState& stat
 // What the history keeps of a session beside its document, made from the document.
 json::object describe_meta(const Kind& kind, const Document& document, const json::object& before,
                            std::string_view last_activity, TimePoint now);
+// The same: `meta` as it was, brought up to date.
+json::object describe_meta(const Kind& kind, const Summary& summary, json::object meta,
+                           std::string_view last_activity);
 
 }  // namespace sessiond

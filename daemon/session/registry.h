@@ -59,10 +59,17 @@ Status check_cursor(const std::string& cursor);
 
 class Registry {
  public:
-  Registry(Env& env, const Clock& clock, WorkerPool& pool) : services_{env, clock, pool, commits_, {}} {
+  Registry(Env& env, const Clock& clock, WorkerPool& pool)
+      : services_{env, clock, pool, commits_, quiet_, {}} {
     services_.changed = [this](const SessionPlace& place, const Snapshot& snapshot) {
       on_changed(place, snapshot);
     };
+  }
+
+  // What runs on the pool by itself ends first; the pool outlives the registry.
+  ~Registry() {
+    quiet_.stop();
+    services_.pool.wait_idle();
   }
 
   // Opens the built-in roots below `state_dir`, the configured and the added ones, and looks at what is in
@@ -105,6 +112,10 @@ class Registry {
   Status remove_root(const std::string& name);
   Result<RootInfo> scan(const std::string& name);
 
+  // For a clean stop, when nothing is accepted any more: begins to sync all state files that wait for it. The
+  // pool is idle when it is done.
+  void sync_files() { quiet_.finish(); }
+
   const CommitStats& commits() const { return commits_; }
   // Known sessions, by kind and status.
   std::map<std::string, std::map<std::string, std::int64_t>> counts() const;
@@ -145,6 +156,7 @@ class Registry {
   std::string directory_of(const Root& root, const std::string& id, bool archived) const;
 
   CommitStats commits_;
+  QuietSync quiet_;
   SessionServices services_;
   std::mutex adding_;          // one root is added at a time
   mutable std::mutex saving_;  // one writer of roots.yaml at a time

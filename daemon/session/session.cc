@@ -65,6 +65,12 @@ void Session::look(std::function<void(Result<SnapshotPtr>)> use) {
 
 void Session::submit(Command command) { enqueue(std::move(command)); }
 
+QuietSync::Clock::time_point Session::last_written() const {
+  return QuietSync::Clock::time_point(QuietSync::Clock::duration(last_written_.load()));
+}
+
+void Session::sync_files() { enqueue(SyncFiles()); }
+
 void Session::exclusively(std::function<bool(Result<SnapshotPtr>)> work,
                           std::function<void(const Error&)> failed) {
   enqueue(Exclusive{std::move(work), std::move(failed)});
@@ -105,7 +111,9 @@ void Session::run() {
 void Session::work_off() {
   std::vector<Command*> commands;
   const auto flush = [&] {
-    if (!commands.empty()) commit(commands);
+    // What cannot be written together is written one by one, so that only the culprit is refused.
+    if (!commands.empty() && !commit(commands))
+      for (Command* command : commands) (void)commit({command});
     commands.clear();
   };
   for (Job& job : working_) {
@@ -118,6 +126,8 @@ void Session::work_off() {
     flush();
     if (Look* look = std::get_if<Look>(&job))
       taken (*look)(loaded());
+    else if (std::holds_alternative<SyncFiles>(job))
+      run_sync();
     else
       run_exclusive(std::get<Exclusive>(job));
   }
@@ -157,8 +167,8 @@ void Session::give_up(const Error& error) noexcept {
         if (command->done) taken(command->done)(writing_ ? unknown : error);
       } else if (Look* look = std::get_if<Look>(&job)) {
         if (*look) taken (*look)(error);
-      } else if (Exclusive& exclusive = std::get<Exclusive>(job); exclusive.failed) {
-        taken(exclusive.failed)(error);
+      } else if (Exclusive* exclusive = std::get_if<Exclusive>(&job); exclusive && exclusive->failed) {
+        taken(exclusive->failed)(error);
       }
     } catch (...) {
       log::error("session " + place_.id + ": a request stays without an answer");
@@ -211,9 +221,10 @@ Status Session::ensure_loaded() {
   return {};
 }
 
-void Session::commit(const std::vector<Command*>& commands) {
+bool Session::commit(const std::vector<Command*>& commands) {
   const auto fail_all = [&](const Error& error) {
     for (Command* command : commands) taken(command->done)(known_reply(*command, error));
+    return true;
   };
   const auto started = std::chrono::steady_clock::now();
   if (Status ready = ensure_loaded(); !ready) return fail_all(ready.error());
@@ -221,30 +232,37 @@ void Session::commit(const std::vector<Command*>& commands) {
   const Result<SessionStore::Locked> locked = store->lock();
   if (!locked) return fail_all(locked.error());
   if (Status placed = place_artifacts(); !placed) return fail_all(placed.error());
-  SessionState state = *snapshot();
-  if (Status ready = make_ready(state); !ready) return fail_all(ready.error());
-
+  if (!ready_as_is(*snapshot())) {
+    SessionState state = *snapshot();
+    if (Status ready = make_ready(state); !ready) return fail_all(ready.error());
+  }
   const auto stage = [this](std::vector<FileOp>& files, const std::vector<FileOp>& pending) {
     return stage_artifacts(*store_, files, pending);
   };
-  Batch batch(place_, std::move(state), store_->synced_length(), services_.clock.now(), replies_, stage);
+  Batch batch(place_, snapshot(), store_->synced_length(), services_.clock.now(), replies_, stage);
   Artifacts there;
   if (commands.front()->alone) {
     there = view_artifacts(services_.env, store_->dir(), place_.directory);
     batch.use_artifacts(there);
   }
   for (Command* command : commands) batch.add(*command);
-  json::array artifacts = describe_artifacts(batch.files());
+  if (Status finished = batch.finish(); !finished)
+    return commands.size() == 1 ? fail_all(finished.error()) : false;
+  write(batch, started);
+  return true;
+}
+
+void Session::write(Batch& batch, std::chrono::steady_clock::time_point started) {
   Status written;
   writing_ = true;
   if (!batch.lines().empty()) written = store_->append(batch.lines(), batch.changed());
   if (written && !batch.lines().empty()) {
     batch.state().history_length = store_->length();
-    if (batch.changed()) place_files(batch.state(), std::move(artifacts));
+    if (batch.changed()) place_files(batch);
     publish(std::move(batch.state()));
   }
   if (written && batch.changed())
-    services_.commits.count_batch(commands.size(), batch.lines().size(),
+    services_.commits.count_batch(batch.answers().size(), batch.lines().size(),
                                   std::chrono::steady_clock::now() - started);
   for (Batch::Answer& answer : batch.answers()) {
     if (answer.changes && !written) answer.reply = written.error();
@@ -253,8 +271,16 @@ void Session::commit(const std::vector<Command*>& commands) {
     taken(answer.command->done)(std::move(answer.reply));
   }
   writing_ = false;
+  if (written && batch.changed()) sync_later();
   // A repaired history may be shorter than what was published: lines that were not synced are gone.
   if (!written && written.error().code == ErrorCode::outcome_unknown && store_->read_only().empty()) unload();
+}
+
+bool Session::ready_as_is(const Snapshot& now) {
+  if (place_.archived || !now.read_only.empty() || !store_->read_only().empty()) return false;
+  if (!store_->has_history() || now.seq == 0 || !store_->history_unchanged()) return false;
+  return std::all_of(place_.kind->files.begin(), place_.kind->files.end(),
+                     [&](const StateFile& file) { return store_->state_unchanged(std::string(file.name)); });
 }
 
 Status Session::make_ready(SessionState& state) {
@@ -295,12 +321,27 @@ Status Session::adopt(SessionState& state) {
   return {};
 }
 
-void Session::place_files(const SessionState& state, json::array artifacts) {
-  unplaced_ = std::move(artifacts);
+void Session::place_files(const Batch& batch) {
+  unplaced_ = describe_artifacts(batch.files());
   Status placed = place_artifacts();
-  for (const StateBytes& file : render_state(*place_.kind, state.document))
+  for (const StateBytes& file : batch.state_files())
     if (Status written = store_->write_state(file); !written) placed = std::move(written);
   if (!placed) log::error("session " + place_.id + ": the files are behind: " + placed.error().message);
+}
+
+void Session::sync_later() {
+  last_written_ = QuietSync::Clock::now().time_since_epoch().count();
+  if (sync_due_) return;
+  services_.quiet.add(weak_from_this());
+  sync_due_ = true;
+}
+
+// Nobody waits for it, and what is not synced can be rebuilt.
+void Session::run_sync() {
+  sync_due_ = false;
+  if (store_ == nullptr) return;
+  if (Status synced = store_->sync_state(state_names(*place_.kind)); !synced)
+    log::warn("session " + place_.id + ": the state files are not synced: " + synced.error().message);
 }
 
 Status Session::place_artifacts() {

@@ -8,6 +8,7 @@
 // Threads: submit(), look() and snapshot() from any thread; everything else on the strand.
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <functional>
 #include <map>
@@ -23,6 +24,7 @@
 #include "daemon/session/batch.h"
 #include "daemon/session/command.h"
 #include "daemon/session/commit_stats.h"
+#include "daemon/session/quiet_sync.h"
 #include "daemon/session/snapshot.h"
 #include "daemon/session/worker_pool.h"
 #include "daemon/store/session_store.h"
@@ -35,11 +37,12 @@ struct SessionServices {
   const Clock& clock;
   WorkerPool& pool;
   CommitStats& commits;
+  QuietSync& quiet;
   // Told of every new snapshot, on the strand, before the replies go out.
   std::function<void(const SessionPlace&, const Snapshot&)> changed;
 };
 
-class Session : public std::enable_shared_from_this<Session> {
+class Session : public QuietSync::Subject, public std::enable_shared_from_this<Session> {
  public:
   using SnapshotPtr = std::shared_ptr<const Snapshot>;
 
@@ -56,6 +59,9 @@ class Session : public std::enable_shared_from_this<Session> {
   // Calls `use` with the newest state: at once when it is loaded, else on the strand after loading.
   void look(std::function<void(Result<SnapshotPtr>)> use);
   void submit(Command command);
+  // When a commit last wrote the state files, and making them durable on the strand, in the background.
+  QuietSync::Clock::time_point last_written() const override;
+  void sync_files() override;
   // Calls `work` on the strand with nothing else running, for what moves the whole directory. The session is
   // unloaded first; `work` gets its last state, or why it cannot be told. If it returns true the directory
   // has moved: this object is of no use any more and answers not_found. `failed` is called instead when it
@@ -70,7 +76,8 @@ class Session : public std::enable_shared_from_this<Session> {
     std::function<bool(Result<SnapshotPtr>)> work;
     std::function<void(const Error&)> failed;
   };
-  using Job = std::variant<Command, Look, Exclusive>;
+  struct SyncFiles {};
+  using Job = std::variant<Command, Look, Exclusive, SyncFiles>;
 
   void enqueue(Job job);
   void run();
@@ -81,15 +88,22 @@ class Session : public std::enable_shared_from_this<Session> {
   Result<SnapshotPtr> loaded();
   Status ensure_loaded();
   void unload();
-  void commit(const std::vector<Command*>& commands);
+  // False: nothing was written and nobody answered, because they cannot be written together.
+  [[nodiscard]] bool commit(const std::vector<Command*>& commands);
+  void write(Batch& batch, std::chrono::steady_clock::time_point started);
+  // True when there is nothing for make_ready to do, which is the rule.
+  bool ready_as_is(const Snapshot& now);
   // Takes in what other programs did to the directory; after it the session can be written.
   Status make_ready(SessionState& state);
   Status check_writable(const SessionState& state);
   // A session without a history gets one, with its document as it was found.
   Status adopt(SessionState& state);
   // Artifacts and state files, after the history has the change. What fails is logged and follows later.
-  void place_files(const SessionState& state, json::array artifacts);
+  void place_files(const Batch& batch);
   Status place_artifacts();
+  // The state files were written: they are to be synced when the session has been quiet.
+  void sync_later();
+  void run_sync();
   void publish(SessionState state);
   void remember(const std::string& key, std::string reply);
   Result<std::string> known_reply(const Command& command, const Error& otherwise) const;
@@ -103,13 +117,16 @@ class Session : public std::enable_shared_from_this<Session> {
   bool running_ = false;
   std::shared_ptr<SessionStore> store_;  // replaced only on the strand
 
+  std::atomic<QuietSync::Clock::rep> last_written_{0};
+
   // The rest on the strand only.
   std::deque<Job> working_;
   bool moved_ = false;
   SessionStore* resting_ = nullptr;
   // A store that must_keep() although it is not loaded.
   std::shared_ptr<SessionStore> kept_;
-  bool writing_ = false;  // lines may be on disk that nobody was told of
+  bool sync_due_ = false;  // waits in services_.quiet
+  bool writing_ = false;   // lines may be on disk that nobody was told of
   // Artifact operations of the history that are not done yet; no change is made before they are.
   json::array unplaced_;
   // Replies to commands with an idempotency key, newest last; bounded.

@@ -13,7 +13,9 @@ const json::value& part_of(const Document& document, std::string_view member) {
   return part == nullptr ? none : *part;
 }
 
-std::string print_state(const StateFile& file, const json::value& part) {
+// A whole document is an object, a part of one any value; making a value of an object would copy it.
+template <class Part>
+std::string print_state(const StateFile& file, const Part& part) {
   return file.format == FileFormat::json ? to_pretty_json(part) + '\n' : to_yaml_text(part);
 }
 

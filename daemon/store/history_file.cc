@@ -197,6 +197,21 @@ Result<std::optional<HistoryLine>> HistoryFile::last_line() const {
   }
 }
 
+Result<bool> HistoryFile::recorded(const std::string& name, const std::string& hash,
+                                   std::int64_t length) const {
+  BackwardLines lines(*env_, file_.get(), length);
+  for (;;) {
+    SESSIOND_ASSIGN(const std::optional<BackwardLines::Line> line, lines.previous());
+    if (!line) return false;
+    if (line->text.find(hash) == std::string::npos) continue;  // spares parsing what cannot match
+    const ReadLine read = read_history_line(line->text);
+    if (read.state != LineState::ours) continue;
+    if (const auto found = read.line.files.find(name);
+        found != read.line.files.end() && found->second == hash)
+      return true;
+  }
+}
+
 Result<std::optional<std::string>> HistoryFile::line_at(std::int64_t offset, std::int64_t length) const {
   if (offset >= length) return std::optional<std::string>();
   std::string text;

@@ -59,6 +59,9 @@ class HistoryFile {
   Result<std::vector<std::string>> lines_from(std::int64_t from, std::size_t limit,
                                               std::int64_t length) const;
 
+  // Whether any line recorded this hash for the state file `name`. Reads backwards, all of it if need be.
+  Result<bool> recorded(const std::string& name, const std::string& hash, std::int64_t length) const;
+
  private:
   struct Located {
     std::int64_t offset = 0;

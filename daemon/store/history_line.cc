@@ -41,7 +41,8 @@ class LineWriter {
     begin(name);
     out_ += std::to_string(value);
   }
-  void value(std::string_view name, const json::value& v) {
+  template <class Value>
+  void value(std::string_view name, const Value& v) {
     begin(name);
     print_json(out_, v);
   }
@@ -96,6 +97,21 @@ class LineReader {
     if (!value.is_null()) good_ = false;
     return {};
   }
+  std::optional<json::object> take_object_or_none(std::string_view name) {
+    json::value value = take(name);
+    if (!value.is_object()) return std::nullopt;
+    return std::move(value.get_object());
+  }
+  std::map<std::string, std::string> take_texts(std::string_view name) {
+    std::map<std::string, std::string> out;
+    for (const auto& [member, value] : take_object(name))
+      if (value.is_string()) out[std::string(member)] = std::string(value.get_string());
+    return out;
+  }
+  std::optional<std::string> take_printed(std::string_view name) {
+    const json::value value = take(name);
+    return value.is_null() ? std::nullopt : std::optional(to_json_text(value));
+  }
   json::array take_array(std::string_view name) {
     json::value value = take(name);
     if (value.is_array()) return std::move(value.get_array());
@@ -116,31 +132,28 @@ bool checksum_right(std::string_view text) {
          end.substr(crc_start.size(), crc_digits) == crc_text(body);
 }
 
+// Made in one piece, so that every value stays in the memory that it was read into.
 HistoryLine decode(LineReader& in) {
-  HistoryLine line;
-  line.timestamp = in.text("timestamp");
-  line.command = in.text("command");
-  line.arguments = in.take("arguments");
-  line.model = in.text_or_null("model");
-  line.agent = in.text_or_null("agent");
-  line.task_id = in.text_or_null("task_id");
-  line.success = in.text("status") == "success";
-  line.duration_ms = in.number("duration_ms");
-  line.error = in.text_or_null("error");
-  line.seq = in.number("seq");
-  line.revision = in.number("revision");
-  line.base = in.number("base");
-  line.batch_at = in.number("batch_at");
-  line.changes = in.take_array("changes");
-  for (const auto& [name, hash] : in.take_object("files"))
-    if (hash.is_string()) line.files[std::string(name)] = std::string(hash.get_string());
-  line.artifacts = in.take_array("artifacts");
-  line.meta = in.take_object("meta");
-  line.idempotency_key = in.text_or_null("idempotency_key");
-  if (json::value reply = in.take("reply"); !reply.is_null()) line.reply = to_json_text(reply);
-  if (json::value document = in.take("document"); document.is_object())
-    line.document = std::move(document.get_object());
-  return line;
+  return {.timestamp = in.text("timestamp"),
+          .command = in.text("command"),
+          .arguments = in.take("arguments"),
+          .model = in.text_or_null("model"),
+          .agent = in.text_or_null("agent"),
+          .task_id = in.text_or_null("task_id"),
+          .success = in.text("status") == "success",
+          .duration_ms = in.number("duration_ms"),
+          .error = in.text_or_null("error"),
+          .seq = in.number("seq"),
+          .revision = in.number("revision"),
+          .base = in.number("base"),
+          .batch_at = in.number("batch_at"),
+          .changes = in.take_array("changes"),
+          .files = in.take_texts("files"),
+          .artifacts = in.take_array("artifacts"),
+          .meta = in.take_object("meta"),
+          .idempotency_key = in.text_or_null("idempotency_key"),
+          .reply = in.take_printed("reply"),
+          .document = in.take_object_or_none("document")};
 }
 
 }  // namespace
@@ -174,13 +187,13 @@ std::string build_history_line(const HistoryLine& line) {
   return out.finish();
 }
 
-ReadLine read_history_line(std::string_view text) {
+ReadLine read_history_line(std::string_view text, json::storage_ptr storage) {
   ReadLine result;
   if (trim(text).empty()) {  // a blank line carries nothing, but is no damage
     result.state = LineState::foreign;
     return result;
   }
-  Result<json::value> parsed = parse_json(text);
+  Result<json::value> parsed = parse_json(text, std::move(storage));
   if (!parsed || !parsed->is_object()) {
     result.why = "not a JSON object";
     return result;
@@ -196,12 +209,9 @@ ReadLine read_history_line(std::string_view text) {
     return result;
   }
   LineReader in(object);
-  result.line = decode(in);
-  if (!in.good() || result.line.seq < 1) {
-    result.why = "a member is missing or of the wrong type";
-    return result;
-  }
-  result.state = LineState::ours;
+  ReadLine ours{.state = LineState::ours, .line = decode(in), .foreign = {}, .why = {}};
+  if (in.good() && ours.line.seq >= 1) return ours;
+  result.why = "a member is missing or of the wrong type";
   return result;
 }
 

@@ -51,7 +51,7 @@ struct ReadLine {
   json::value foreign;   // when foreign
   std::string_view why;  // when bad
 };
-// `text` without its newline.
-ReadLine read_history_line(std::string_view text);
+// `text` without its newline. The values' memory comes from `storage`, which must outlive the result.
+ReadLine read_history_line(std::string_view text, json::storage_ptr storage = {});
 
 }  // namespace sessiond

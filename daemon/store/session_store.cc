@@ -112,14 +112,14 @@ Status SessionStore::open_lock() {
   // Nothing is ever written to it: other names do no harm.
   if (!file && has_other_names(file.error())) file = own(env_, env_.open_read(dir_.get(), name));
   SESSIOND_ASSIGN(lock_file_, std::move(file));
+  SESSIOND_ASSIGN(lock_info_, env_.info(lock_file_.get()));
   return {};
 }
 
 // A lock on a file that somebody has replaced or removed keeps nobody out.
 Result<bool> SessionStore::lock_is_in_place() {
-  SESSIOND_ASSIGN(const FileInfo held, env_.info(lock_file_.get()));
   const Result<FileInfo> named = env_.stat(dir_.get(), std::string(layout::lock));
-  if (named) return named->inode == held.inode && named->device == held.device;
+  if (named) return named->inode == lock_info_.inode && named->device == lock_info_.device;
   if (named.error().code == ErrorCode::not_found) return false;
   return named.error();
 }
@@ -161,13 +161,17 @@ Status SessionStore::open_history() {
     auto shared = std::make_shared<const HistoryFile>(env_, std::move(*file));
     const Result<HistoryTail> tail = shared->read_tail();
     if (!tail || !tail->last) return refused;
-    history_ = std::move(shared);
+    use_history(std::move(shared));
     return {};
   }
   if (!file && file.error().code != ErrorCode::not_found) return std::move(file).error();
-  history_.reset();
-  if (file) history_ = std::make_shared<const HistoryFile>(env_, std::move(*file));
+  use_history(file ? std::make_shared<const HistoryFile>(env_, std::move(*file)) : nullptr);
   return {};
+}
+
+void SessionStore::use_history(std::shared_ptr<const HistoryFile> history) {
+  history_ = std::move(history);
+  history_info_.reset();
 }
 
 Result<HistoryTail> SessionStore::load() {
@@ -239,17 +243,19 @@ Status SessionStore::start_history() {
     (void)env_.unlink(dir_.get(), name).ok();  // left behind, it is an empty history to the next load
     return synced;
   }
-  history_ = std::make_shared<const HistoryFile>(env_, std::move(file));
+  use_history(std::make_shared<const HistoryFile>(env_, std::move(file)));
   length_ = synced_length_ = 0;
   return {};
 }
 
 // Writing at length_ would overwrite what another program appended, or go to a file that has lost its name.
 bool SessionStore::history_unchanged() {
-  const Result<FileInfo> mine = env_.info(history_->handle());
+  if (!history_info_) {
+    if (Result<FileInfo> mine = env_.info(history_->handle())) history_info_ = *mine;
+  }
   const Result<FileInfo> named = env_.stat(dir_.get(), std::string(layout::history));
-  return mine && named && mine->inode == named->inode && mine->device == named->device &&
-         mine->size == length_;
+  return history_info_ && named && history_info_->inode == named->inode &&
+         history_info_->device == named->device && named->size == length_;
 }
 
 Error SessionStore::unknown(const std::string& reason) const {
@@ -329,7 +335,7 @@ Status SessionStore::copy_history() {
   SESSIOND_TRY(env_.sync(copy.get()));
   SESSIOND_TRY(env_.rename_over(dir_.get(), fresh, std::string(layout::history)));
   SESSIOND_TRY(env_.sync_dir(dir_.get()));
-  history_ = std::make_shared<const HistoryFile>(env_, std::move(copy));
+  use_history(std::make_shared<const HistoryFile>(env_, std::move(copy)));
   untrusted_ = marked_ = must_cut_ = unsettled_ = false;
   synced_length_ = length_;
   // A marker that stays or comes back costs the next load a copy, nothing else.
@@ -411,9 +417,12 @@ Result<Open> SessionStore::open_temporary(const std::string& name) {
 Status SessionStore::write_state(const StateBytes& state) {
   const std::string temporary = layout::temporary_of(state.name);
   {
+    const auto size = static_cast<std::int64_t>(state.bytes.size());
     SESSIOND_ASSIGN(const Open file, open_temporary(temporary));
+    SESSIOND_ASSIGN(const FileInfo spare, env_.info(file.get()));
     SESSIOND_TRY(write_all(env_, file.get(), 0, state.bytes));
-    SESSIOND_TRY(env_.truncate(file.get(), static_cast<std::int64_t>(state.bytes.size())));
+    // Cutting a file to the size that it has costs ten times as much as looking.
+    if (spare.size > size) SESSIOND_TRY(env_.truncate(file.get(), size));
   }
   Status placed = env_.exchange(dir_.get(), temporary, state.name);
   if (no_exchange(placed)) {

@@ -9,6 +9,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -109,6 +110,7 @@ class SessionStore {
   Result<bool> lock_is_in_place();
   Status open_history();
   Status check_marker();
+  void use_history(std::shared_ptr<const HistoryFile> history);
   Status settle_history(const std::string& torn);
   Status leave_unsettled(const Error& why);
   Status cut();
@@ -129,9 +131,11 @@ class SessionStore {
   Open dir_;
   std::string id_;
   Open lock_file_;
+  FileInfo lock_info_;  // which file it is
   std::shared_ptr<const HistoryFile> history_;
-  std::int64_t length_ = 0;         // where the next line goes
-  std::int64_t synced_length_ = 0;  // everything before is durable
+  std::optional<FileInfo> history_info_;  // which file it is; none: not asked yet
+  std::int64_t length_ = 0;               // where the next line goes
+  std::int64_t synced_length_ = 0;        // everything before is durable
   bool needs_newline_ = false;
   bool must_cut_ = false;   // bytes behind length_ are left over from a failed write
   bool untrusted_ = false;  // a sync of the history failed: replace it before anything is written or synced

@@ -129,6 +129,49 @@ void edit_by_hand(bool loaded) {
 
 }  // namespace
 
+TEST_CASE("edits: a state file from before the last whole document is older, not edited") {
+  Sessions first;
+  first.create("demo", 4);
+  const auto update = [&](int value) {
+    REQUIRE(first.outcome("session.update", Sessions::of("demo", R"("changes":{"metadata":{"a":)" +
+                                                                     std::to_string(value) + "}}")) == "ok");
+  };
+  update(0);
+  const fs::path file = first.dir("demo") / "session.json";
+  const std::string old = read_text(file);
+  for (int i = 1; i <= 300; ++i) update(i);
+  const json::value document = first.document("demo");
+  first.pool.wait_idle();
+  write_text(file, old);  // as after a power cut: the file was never synced
+  Sessions second(first.state_dir);
+  CHECK(second.document("demo") == document);
+  CHECK(second.revision("demo") == 302);
+  CHECK(read_text(file).find("\"a\": 300") != std::string::npos);
+}
+
+TEST_CASE("edits: the state file is behind when the line that describes it was lost") {
+  Sessions first;
+  first.create("demo", 4);
+  first.complete("demo", 0);
+  first.pool.wait_idle();
+  // The first of two lines of one write; a power cut took the second.
+  const fs::path history = first.dir("demo") / "history.jsonl";
+  const std::string text = read_text(history);
+  std::string_view all(text);
+  all.remove_suffix(1);
+  HistoryLine line = read_history_line(all.substr(all.rfind('\n') + 1)).line;
+  ++line.seq;
+  ++line.revision;
+  line.files.clear();
+  line.batch_at = static_cast<std::int64_t>(text.size());
+  line.changes = {{{"op", "add"}, {"path", "/metadata/found"}, {"value", "kept"}}};
+  write_text(history, text + build_history_line(line));
+  Sessions second(first.state_dir);
+  CHECK(second.document("demo").at("metadata").at("found") == "kept");
+  CHECK(second.revision("demo") == 3);
+  CHECK(read_text(first.dir("demo") / "session.json").find("\"found\": \"kept\"") != std::string::npos);
+}
+
 TEST_CASE("edits of session.json while it is in memory") { edit_by_hand(true); }
 TEST_CASE("edits of session.json before it is loaded") { edit_by_hand(false); }
 
