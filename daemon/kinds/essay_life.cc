@@ -124,16 +124,6 @@ Result<Document> import(const std::map<std::string, json::value>& files, std::ve
   return import_document(state->second, warnings);
 }
 
-// Paths below the old directory lead into the new one, which stands beside it.
-void move_paths(json::value& value, const std::string& from, const std::string& to) {
-  if (json::object* object = value.if_object())
-    for (auto& pair : *object) move_paths(pair.value(), from, to);
-  else if (json::array* array = value.if_array())
-    for (json::value& item : *array) move_paths(item, from, to);
-  else if (const json::string* text = value.if_string(); text != nullptr && text->starts_with(from + "/"))
-    value = to + std::string(text->subview(from.size()));
-}
-
 // A session is called as its directory.
 std::optional<std::string> own_id(const Document& document) {
   const std::string_view directory = string_or(document, "session_dir", "");
@@ -141,11 +131,10 @@ std::optional<std::string> own_id(const Document& document) {
   return name.empty() ? std::nullopt : std::optional<std::string>(name);
 }
 
+// The new directory stands beside the old one.
 void rename(Document& document, std::string_view session_id) {
   const std::string from(string_or(document, "session_dir", ""));
-  const std::string to = from.substr(0, from.rfind('/') + 1) + std::string(session_id);
-  for (const std::string_view name : {"stages", "output"}) move_paths(document[name], from, to);
-  document["session_dir"] = to;
+  relocate(document, from.substr(0, from.rfind('/') + 1) + std::string(session_id));
   document["pipeline_id"] = "essay-" + std::string(session_id);
 }
 
@@ -198,7 +187,11 @@ const Kind& essay_kind() {
                              .abort = essay::abort,
                              .update = essay::update,
                              .migrate = essay::migrate,
-                             .check_files = essay::check_files};
+                             .check_files = essay::check_files,
+                             .reconstruct = essay::reconstruct,
+                             .start_from = essay::start_from,
+                             .directory_prefix = "essay-pipeline-",
+                             .logs = essay::log_names};
   return kind;
 }
 

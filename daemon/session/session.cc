@@ -177,7 +177,8 @@ Status Session::ensure_loaded() {
                   SessionStore::open(services_.env, place_.root_handle, place_.id));
   std::shared_ptr<SessionStore> store = std::move(opened);
   SESSIOND_ASSIGN(const SessionStore::Locked locked, store->lock());
-  SESSIOND_ASSIGN(LoadedSession loaded, load_session(*store, *place_.kind, services_.clock.now()));
+  SESSIOND_ASSIGN(LoadedSession loaded,
+                  load_session(*store, *place_.kind, services_.clock.now(), place_.directory));
   if (loaded.report) log::warn("session " + place_.id + ": " + loaded.report->message);
   unplaced_.clear();
   for (HistoryLine& line : newest_lines(*store, std::move(loaded.recent))) {
@@ -253,7 +254,8 @@ Status Session::make_ready(SessionState& state) {
   }
   if (store_->has_history() && !store_->history_unchanged()) {
     // Another program appended to the history, or replaced it.
-    SESSIOND_ASSIGN(LoadedSession loaded, load_session(*store_, *place_.kind, services_.clock.now()));
+    SESSIOND_ASSIGN(LoadedSession loaded,
+                    load_session(*store_, *place_.kind, services_.clock.now(), place_.directory));
     state = std::move(loaded.state);
     publish(state);
     if (!state.read_only.empty()) return Error(ErrorCode::read_only, state.read_only);

@@ -1,6 +1,7 @@
 // session.list, roots, and more sessions than stay in memory.
 #include <set>
 
+#include "daemon/kinds/kinds.h"
 #include "tests/session/session_support.h"
 
 namespace sessiond {
@@ -81,7 +82,7 @@ TEST_CASE("roots: added, listed, kept over a restart, removed; unsafe ones refus
                   R"({"session_id":"x","root":"mine","workflow_type":"t","target_file":"f",)"
                   R"("total_phases":1})") == "ok");
   Sessions again(s.state_dir);
-  CHECK(again.result("root.list").at("roots").as_array().size() == 2);
+  CHECK(again.result("root.list").at("roots").as_array().size() == all_kinds().size() + 1);
   CHECK(again.revision("mine/x") == 1);
   CHECK(again.outcome("root.remove", R"({"name":"workflow"})") == "refused");
   CHECK(again.outcome("root.remove", R"({"name":"nobody"})") == "not_found");
