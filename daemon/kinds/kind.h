@@ -123,7 +123,7 @@ struct Kind {
                                  std::string_view session_id, TimePoint now) = nullptr;
   // A directory of such a name is a session also when nothing but its artifacts is left; empty: none is.
   std::string_view directory_prefix = {};
-  // Artifacts that only grow. Going back to an earlier revision leaves them as they are.
+  // Artifacts that only grow. Going back to an earlier revision does not make them shorter.
   std::span<const std::string_view> logs = {};
 };
 
