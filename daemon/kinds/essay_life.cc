@@ -76,16 +76,16 @@ Result<Applied<SessionResume::Reply>> resume(const Document& before, const Sessi
                                              const Moment& moment) {
   if (string_or(before, "status", "") == "completed") SESSIOND_TRY(ensure_working(before, "resume"));
   const json::object* paused = object_member(before, "paused");
-  const std::string context(paused == nullptr ? "" : string_or(*paused, "context", ""));
+  std::string context(paused == nullptr ? "" : one_line(string_or(*paused, "context", "")));
+  if (context.empty()) context = position(before, true);
+  if (context.ends_with('.')) context.pop_back();
   Document document = before;
   document["status"] = "in_progress";
   document.stable_erase("paused");
   document["last_activity"] = format_rfc3339(moment.now);
   SessionResume::Reply reply;
-  reply.message =
-      "Resuming at [Stage " + number_of(before, "current_stage") +
-      "]. Here's where you left off: " + (context.empty() ? position(before, true) : one_line(context)) +
-      ". Next: " + next_step(document);
+  reply.message = "Resuming at [Stage " + number_of(before, "current_stage") +
+                  "]. Here's where you left off: " + context + ". Next: " + next_step(document);
   return Applied<SessionResume::Reply>{std::move(document), std::move(reply), {}};
 }
 

@@ -7,20 +7,24 @@
 namespace sessiond {
 namespace {
 
-Status quarantine_unreadable(SessionStore& store, const Kind& kind) {
-  for (const std::string& name : state_names(kind))
-    for (const std::string& file : {name, layout::backup_of(name)})
-      if (const Result<std::string> saved = store.quarantine(file);
-          !saved && saved.error().code != ErrorCode::not_found)
-        return saved.error();  // what is not kept is not replaced
-  return {};
+Status quarantine_if_there(SessionStore& store, const std::string& name) {
+  const Result<std::string> saved = store.quarantine(name);
+  if (saved || saved.error().code == ErrorCode::not_found) return {};
+  return saved.error();  // what is not kept is not replaced
 }
 
 Status keep(SessionStore& store, const Kind& kind, LoadedSession& loaded, TimePoint now) {
-  SESSIOND_TRY(quarantine_unreadable(store, kind));
+  for (const std::string& name : state_names(kind)) {
+    SESSIOND_TRY(quarantine_if_there(store, name));
+    if (loaded.report->level == 2) SESSIOND_TRY(quarantine_if_there(store, layout::backup_of(name)));
+  }
   if (!store.has_history()) SESSIOND_TRY(store.start_history());
-  return append_recovery(store, kind, loaded.state, loaded.state.document, *loaded.report, now,
-                         "session.recovered");
+  SESSIOND_TRY(append_recovery(store, kind, loaded.state, loaded.state.document, *loaded.report, now,
+                               "session.recovered"));
+  // The unreadable file became the backup of the new one: once more, and both are good.
+  for (const StateBytes& file : render_state(kind, loaded.state.document))
+    SESSIOND_TRY(store.write_state(file));
+  return {};
 }
 
 }  // namespace
@@ -43,10 +47,10 @@ Result<LoadedSession> load_from_artifacts(SessionStore& store, const Kind& kind,
   return loaded;
 }
 
-void keep_reconstruction(SessionStore& store, const Kind& kind, LoadedSession& loaded, TimePoint now) {
-  if (!loaded.report || loaded.report->level != 2) return;
+void keep_recovered(SessionStore& store, const Kind& kind, LoadedSession& loaded, TimePoint now) {
+  if (!loaded.report) return;
   if (Status kept = keep(store, kind, loaded, now); !kept)
-    loaded.state.warnings.push_back("the reconstructed state is not on disk yet: " + kept.error().message);
+    loaded.state.warnings.push_back("the recovered state is not on disk yet: " + kept.error().message);
 }
 
 }  // namespace sessiond

@@ -15,10 +15,10 @@ inline constexpr std::string_view reconstruction_lost = "what the artifact files
 Result<LoadedSession> load_from_artifacts(SessionStore& store, const Kind& kind, TimePoint now,
                                           const std::string& directory);
 
-// Makes such a document durable: what is unreadable is copied to quarantine/, then comes a line
-// session.recovered with the whole document, then the state files. A crash in between leaves all to be done
-// again. What fails becomes a warning: the session can be read, and the next change tries again. Does nothing
-// for a session that was loaded in another way.
-void keep_reconstruction(SessionStore& store, const Kind& kind, LoadedSession& loaded, TimePoint now);
+// Makes a document durable that came from the backup (level 1) or the artifacts (level 2), because there is
+// no history that could: what is unreadable is copied to quarantine/, then comes a line session.recovered
+// with the whole document, then the state files. A crash in between leaves all to be done again. What fails
+// becomes a warning: the session can be read. Does nothing for a session that needed no recovery.
+void keep_recovered(SessionStore& store, const Kind& kind, LoadedSession& loaded, TimePoint now);
 
 }  // namespace sessiond

@@ -306,7 +306,7 @@ Result<LoadedSession> load_session(SessionStore& store, const Kind& kind, TimePo
   }
   if (tail.last) return load_from_history(store, kind, std::move(tail), now);
   Result<LoadedSession> loaded = load_from_files(store, kind, now, directory);
-  if (loaded) keep_reconstruction(store, kind, *loaded, now);
+  if (loaded) keep_recovered(store, kind, *loaded, now);
   return loaded;
 }
 

@@ -27,6 +27,7 @@ TEST_CASE("essay recovery, level 1: the backup takes the place of an unreadable 
   {
     Essays s;
     s.write_essay("essay-pipeline-1", 3);
+    s.ok("essay.plan_section", "essay-pipeline-1", R"("section":1,"total_paragraphs":2)");
     fs::copy(s.place("essay-pipeline-1"), root.path() + "/essay-pipeline-1");
   }
   const fs::path place = root.path() + "/essay-pipeline-1";
@@ -38,7 +39,13 @@ TEST_CASE("essay recovery, level 1: the backup takes the place of an unreadable 
   const json::object got = s.result("session.get", Essays::of("essay-pipeline-1"));
   CHECK(contains(got.at("session").at("warnings"),
                  "Session state recovered from backup. Last state update may be lost."));
-  CHECK(got.at("document").at("current_stage") == 3);
+  const std::string id = "essay-pipeline-1";
+  CHECK(s.last_command(id) == "session.recovered");
+  CHECK(s.history(id).back().at("arguments").at("level") == 1);
+  // The unreadable file is kept, and both the state file and its backup are good.
+  CHECK(fs::exists(place / "quarantine"));
+  for (const std::string& name : {state, state + ".bak"})
+    CHECK(read_text(place / name).find("\ncurrent_stage: 4\n") != std::string::npos);
 }
 
 TEST_CASE("essay recovery, level 2: from the artifacts, in every stage") {
