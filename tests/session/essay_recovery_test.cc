@@ -20,7 +20,73 @@ void make_foreign(const fs::path& place) {
   fs::remove(place / ".lock");
 }
 
+// Gives `key` another value in the part of the state file that follows `part`.
+void set_value(const fs::path& file, const std::string& part, const std::string& key,
+               const std::string& value) {
+  std::string text = read_text(file);
+  const std::size_t at = text.find(" " + key + ": ", text.find(part));
+  REQUIRE(at != std::string::npos);
+  const std::size_t from = at + key.size() + 3;
+  text.replace(from, text.find('\n', from) - from, value);
+  write_text(file, text);
+}
+
 }  // namespace
+
+TEST_CASE("essay resume: every row of the validation table is reported, with the choices") {
+  struct Row {
+    std::string_view what;
+    std::string missing;              // a file that is removed, or
+    std::array<std::string, 3> edit;  // part, key and value in the state file
+    std::string_view rule, path;
+    std::size_t count = 1;
+  };
+  const Row rows[] = {
+      {"a completed stage's file", "stage-1-thesis.md", {}, "stage_artifact", "/stages/stage_1/thesis_file"},
+      {"a completed section's map",
+       "stage-3-section-2-arguments.md",
+       {},
+       "section_artifact",
+       "/stages/stage_3/sections/1/argument_map_file"},
+      {"current_section",
+       "",
+       {"stage_3:", "current_section", "9"},
+       "current_section",
+       "/stages/stage_3/current_section"},
+      {"current_paragraph",
+       "",
+       {"stage_4:", "current_paragraph", "7"},
+       "current_paragraph",
+       "/stages/stage_4/current_paragraph"},
+      {"a referenced file", "stage-4-paragraph-log.md", {}, "file_path", "/stages/stage_4/paragraph_log"},
+      {"a prerequisite",
+       "",
+       {"stage_1:", "status", "\"not_started\""},
+       "status_consistency",
+       "/stages/stage_2/status",
+       3},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.what);
+    Essays first;
+    const std::string id = "essay-pipeline-1";
+    first.write_essay(id, 4);
+    make_foreign(first.place(id));
+    if (!row.missing.empty()) fs::remove(first.place(id) / row.missing);
+    if (row.missing.empty()) set_value(first.place(id) / state, row.edit[0], row.edit[1], row.edit[2]);
+    Essays s(first.state_dir);
+    const json::object resumed = s.result("session.resume", Essays::of(id));
+    const json::array& found = resumed.at("context").at("discrepancies").as_array();
+    REQUIRE(found.size() == row.count);
+    CHECK(text_of(found[0].at("rule")) == row.rule);
+    CHECK(text_of(found[0].at("path")) == row.path);
+    CHECK(text_of(found[0].at("severity")) == "error");
+    CHECK(resumed.at("context").at("choices").as_array().size() == 4);
+    CHECK(text_of(resumed.at("message"))
+              .ends_with(std::to_string(row.count) + " discrepancies: see context.choices"));
+    CHECK(text_of(resumed.at("text")).find("Discrepancy: " + std::string(row.path)) != std::string::npos);
+  }
+}
 
 TEST_CASE("essay recovery, level 1: the backup takes the place of an unreadable state file") {
   TempDir root;

@@ -23,6 +23,18 @@ TEST_CASE("essay.create: the same key answers as the first did, also after a res
   CHECK(next.outcome("essay.create", R"({"session_id":"mine"})") == "already_exists");
 }
 
+TEST_CASE("essay.create: the same key at the same time makes one essay") {
+  Essays s;
+  std::string frame = "[";
+  for (int i = 0; i < 8; ++i)
+    frame += std::string(i == 0 ? "" : ",") + R"({"jsonrpc":"2.0","id":)" + std::to_string(i) +
+             R"(,"method":"essay.create","params":{"idempotency_key":"k"}})";
+  const json::value replies = *parse_json(s.ask(frame + "]"));
+  REQUIRE(replies.as_array().size() == 8);
+  for (const json::value& reply : replies.as_array()) CHECK(reply.at("result") == replies.at(0).at("result"));
+  CHECK(s.result("session.list").at("total") == 1);
+}
+
 TEST_CASE("essays of one second get names of their own") {
   Essays s;
   std::vector<std::string> ids;
