@@ -20,6 +20,7 @@ inline constexpr std::array<std::string_view, 3> essay_pushback_levels{"full", "
 inline constexpr std::array<std::string_view, 3> essay_voice_modes{"profile", "sample", "hybrid"};
 inline constexpr std::array<std::string_view, 3> essay_defer_reasons{"timeout", "service_unavailable",
                                                                      "no_results"};
+inline constexpr std::array<std::string_view, 3> essay_impacts{"minor", "moderate", "major"};
 
 // Where the essay stands after a change, and what is next.
 struct EssayReply {
@@ -137,7 +138,6 @@ struct EssayCompleteSection {
   };
   using Reply = EssayReply;
 };
-
 
 struct EssayApproveBirdsEye {
   static constexpr std::string_view name = "essay.approve_birds_eye";
@@ -321,10 +321,95 @@ struct EssaySetPushback {
   using Reply = EssayReply;
 };
 
+struct EssayAssessImpact {
+  static constexpr std::string_view name = "essay.assess_impact";
+  static constexpr std::string_view summary =
+      "Compares a stage's output with a new one and proposes the impact; changes nothing";
+  static constexpr Access access = Access::read;
+  struct Params {
+    std::string session_id;
+    std::int64_t stage = 0;
+    std::optional<std::int64_t> section;
+    std::optional<std::string> text, claim_type;
+    static constexpr auto fields() {
+      using P = Params;
+      return std::array{
+          field<&P::session_id>("session_id", "id, or root/id", length(1, 512)),
+          field<&P::stage>("stage", "the stage to revisit", between(1, 4)),
+          field<&P::section>("section", "stage 3: whose arguments change", between(1, essay_sections_max)),
+          field<&P::text>("text", "the stage's new output"),
+          field<&P::claim_type>("claim_type", "stage 1: the new one", one_of(essay_claim_types))};
+    }
+  };
+  struct Reply {
+    Envelope session;
+    std::int64_t stage = 0, revision = 0;
+    std::string impact, diff, message;
+    std::vector<std::string> reasons, archive;
+    json::object stages, choices;
+    static constexpr auto fields() {
+      using R = Reply;
+      return std::array{field<&R::session>("session", "the session"),
+                        field<&R::stage>("stage", "the stage to revisit"),
+                        field<&R::impact>("impact", "minor, moderate or major, as proposed"),
+                        field<&R::reasons>("reasons", "why"),
+                        field<&R::diff>("diff", "lines that go (-) and come (+)"),
+                        field<&R::archive>("archive", "artifacts that would be archived"),
+                        field<&R::stages>("stages", "what the stages would become"),
+                        field<&R::choices>("choices", "what each impact would archive"),
+                        field<&R::revision>("revision", "give it to essay.revise as if_revision"),
+                        field<&R::message>("message", "the proposal, for a person to confirm")};
+    }
+  };
+};
+
+struct EssayRevise {
+  static constexpr std::string_view name = "essay.revise";
+  static constexpr std::string_view summary =
+      "Goes back to a stage, as assessed; needs if_revision; session.revert undoes it";
+  static constexpr Access access = Access::write;
+  static constexpr bool needs_revision = true;
+  struct Params {
+    std::string session_id, impact, reason;
+    std::int64_t stage = 0;
+    std::optional<std::int64_t> section;
+    std::optional<std::string> text, claim_type;
+    std::optional<std::vector<std::string>> affected;
+    static constexpr auto fields() {
+      using P = Params;
+      return std::array{
+          field<&P::session_id>("session_id", "id, or root/id", length(1, 512)),
+          field<&P::stage>("stage", "the stage to revisit", between(1, 4)),
+          field<&P::section>("section", "stage 3: whose arguments change", between(1, essay_sections_max)),
+          field<&P::impact>("impact", "minor, moderate or major", one_of(essay_impacts)),
+          field<&P::reason>("reason", "what the user wants", length(1, essay_claim_max)),
+          field<&P::text>("text", "the stage's new output; the one before is archived"),
+          field<&P::claim_type>("claim_type", "stage 1: the new one", one_of(essay_claim_types)),
+          field<&P::affected>("affected", "moderate: artifacts to archive (those of the assessment)",
+                              length(0, essay_sections_max))};
+    }
+  };
+  struct Reply {
+    Envelope session;
+    std::int64_t current_stage = 0;
+    std::string position, next, message;
+    std::vector<std::string> archived;
+    static constexpr auto fields() {
+      using R = Reply;
+      return std::array{field<&R::session>("session", "the session"),
+                        field<&R::current_stage>("current_stage", "the stage to work on, 1 to 4"),
+                        field<&R::position>("position", "where work stands"),
+                        field<&R::archived>("archived", "kept versions of what is downstream"),
+                        field<&R::next>("next", "what to do next"),
+                        field<&R::message>("message", "what happened, for a person")};
+    }
+  };
+};
+
 using EssayMethods =
     MethodList<EssayCreate, EssayCompleteThesis, EssayCompleteOutline, EssayStartSection,
                EssayCompleteSection, EssayApproveBirdsEye, EssayPlanSection, EssayCompleteParagraph,
                EssayCompleteDraft, EssayFinish, EssayDeferVerification, EssayResolveVerification,
-               EssayOverrideClaim, EssayCalibrateVoice, EssaySetPushback>;
+               EssayOverrideClaim, EssayCalibrateVoice, EssaySetPushback, EssayAssessImpact, EssayRevise>;
 
 }  // namespace sessiond

@@ -90,10 +90,12 @@ struct SessionList {
     std::vector<Item> sessions;
     std::optional<std::string> next_cursor;
     std::int64_t total = 0;
+    std::string text;
     static constexpr auto fields() {
       return std::array{field<&Reply::sessions>("sessions", "this page"),
                         field<&Reply::next_cursor>("next_cursor", "give it as cursor for the next page"),
-                        field<&Reply::total>("total", "sessions that match, on all pages")};
+                        field<&Reply::total>("total", "sessions that match, on all pages"),
+                        field<&Reply::text>("text", "this page for a reader, a line for each session")};
     }
   };
 };

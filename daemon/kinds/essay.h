@@ -37,6 +37,12 @@ Change resolve_verification(const Document&, const EssayResolveVerification::Par
 Change override_claim(const Document&, const EssayOverrideClaim::Params&, const Moment&);
 Change calibrate_voice(const Document&, const EssayCalibrateVoice::Params&, const Moment&);
 Change set_pushback(const Document&, const EssaySetPushback::Params&, const Moment&);
+// Goes back to an earlier stage: the stage is under way again, and what was built on it is flagged, archived
+// in part or archived as a whole.
+Result<Applied<EssayRevise::Reply>> revise(const Document&, const EssayRevise::Params&, const Moment&);
+// What a new output of a stage would mean for the stages behind it. Proposes, changes nothing.
+Result<EssayAssessImpact::Reply> assess_impact(const Document&, const EssayAssessImpact::Params&,
+                                               const Moment&);
 
 // "Stage 3, Section 2"; with the paragraph "Stage 4, Section 1, Paragraph 2".
 std::string position(const Document& document, bool with_paragraph);

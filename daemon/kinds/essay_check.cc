@@ -6,6 +6,7 @@
 #include "common/json_edit.h"
 #include "common/text.h"
 #include "daemon/kinds/essay_document.h"
+#include "proto/methods_essay.h"
 
 namespace sessiond::essay {
 namespace {
@@ -27,10 +28,6 @@ struct Checker {
 std::string stage_path(int stage, std::string_view name = "") {
   const std::string path = "/stages/stage_" + std::to_string(stage);
   return name.empty() ? path : pointer_to(path, name);
-}
-
-std::string_view status_of(const Document& document, int stage) {
-  return string_or(stage_of(document, stage), "status", "not_started");
 }
 
 // One of the values; null or missing only when it is optional.
@@ -78,7 +75,7 @@ void check_identity(Checker& out) {
     check_time(out, document, name, "");
   }
   check_value(out, document, "status", "", statuses, false);
-  check_value(out, document, "pushback_level", "", pushback_levels, false);
+  check_value(out, document, "pushback_level", "", essay_pushback_levels, false);
   for (const std::string_view name : {"style_profile_path", "samples_dir_path", "session_dir"})
     if (const json::value* value = member(document, name); value != nullptr && !value->is_string())
       out.error("type", pointer_to("", name), "expected a path, got " + brief(*value));
@@ -101,8 +98,8 @@ void check_stages(Checker& out) {
     check_value(out, state, "status", stage_path(stage), stage_statuses, false);
     check_time(out, state, "completed_at", stage_path(stage));
   }
-  check_value(out, stage_of(out.document, 1), "claim_type", stage_path(1), claim_types, true);
-  check_value(out, stage_of(out.document, 2), "audience", stage_path(2), audiences, true);
+  check_value(out, stage_of(out.document, 1), "claim_type", stage_path(1), essay_claim_types, true);
+  check_value(out, stage_of(out.document, 2), "audience", stage_path(2), essay_audiences, true);
   check_number(out, stage_of(out.document, 2), "total_sections", stage_path(2), 1, 1'000);
   check_number(out, stage_of(out.document, 2), "target_word_count", stage_path(2), 1, 10'000'000);
 }
@@ -139,6 +136,20 @@ void check_completed(Checker& out) {
                 "stage 3 is completed, but the bird's-eye view was not approved");
 }
 
+void check_section(Checker& out, int stage, const json::object& section, std::int64_t index,
+                   const std::string& at) {
+  if (int_or(section, "section_index", 0) != index)
+    out.error("section_index", pointer_to(at, "section_index"), "expected " + std::to_string(index));
+  check_value(out, section, "status", at, stage_statuses, false);
+  if (stage == 3 && string_or(section, "status", "") == "completed" &&
+      string_or(section, "argument_map_file", "").empty())
+    out.error("section_artifact", pointer_to(at, "argument_map_file"),
+              "section " + std::to_string(index) + " is completed, but names no argument map");
+  for (const std::string_view name :
+       {"verified_claims", "deferred_claims", "total_paragraphs", "completed_paragraphs"})
+    check_number(out, section, name, at, 0, 1'000'000);
+}
+
 void check_sections(Checker& out, int stage) {
   const std::string path = stage_path(stage, "sections");
   const json::value* value = member(stage_of(out.document, stage), "sections");
@@ -147,21 +158,10 @@ void check_sections(Checker& out, int stage) {
   std::int64_t index = 0;
   for (const json::value& item : value->get_array()) {
     const std::string at = pointer_to(path, std::to_string(index++));
-    const json::object* section = item.if_object();
-    if (section == nullptr) {
+    if (const json::object* section = item.if_object())
+      check_section(out, stage, *section, index, at);
+    else
       out.error("type", at, "expected an object, got " + brief(item));
-      continue;
-    }
-    if (int_or(*section, "section_index", 0) != index)
-      out.error("section_index", pointer_to(at, "section_index"), "expected " + std::to_string(index));
-    check_value(out, *section, "status", at, stage_statuses, false);
-    if (stage == 3 && string_or(*section, "status", "") == "completed" &&
-        string_or(*section, "argument_map_file", "").empty())
-      out.error("section_artifact", pointer_to(at, "argument_map_file"),
-                "section " + std::to_string(index) + " is completed, but names no argument map");
-    for (const std::string_view name :
-         {"verified_claims", "deferred_claims", "total_paragraphs", "completed_paragraphs"})
-      check_number(out, *section, name, at, 0, 1'000'000);
   }
 }
 
@@ -200,13 +200,30 @@ void check_current_paragraph(Checker& out) {
               "expected 1 to " + std::to_string(high) + ", got " + brief(*value));
 }
 
+void check_list(Checker& out, const std::string& path, const json::value& list) {
+  if (!list.is_array()) return out.error("type", path, "expected a list, got " + brief(list));
+  std::size_t index = 0;
+  for (const json::value& entry : list.get_array()) {
+    const std::string at = pointer_to(path, std::to_string(index++));
+    if (!entry.is_object()) out.error("type", at, "expected an object, got " + brief(entry));
+  }
+}
+
 void check_lists(Checker& out) {
   for (const std::string_view name : {"deferred_verifications", "user_overrides", "revision_history"})
-    if (const json::value* value = member(out.document, name); value != nullptr && !value->is_array())
-      out.error("type", pointer_to("", name), "expected a list, got " + brief(*value));
+    if (const json::value* value = member(out.document, name)) check_list(out, pointer_to("", name), *value);
   if (const json::object* voice = object_member(out.document, "voice_calibration")) {
     check_number(out, *voice, "first_assessment_user_rating", "/voice_calibration", 1, 5);
-    check_value(out, *voice, "voice_reference_mode", "/voice_calibration", voice_modes, true);
+    check_value(out, *voice, "voice_reference_mode", "/voice_calibration", essay_voice_modes, true);
+  }
+}
+
+// The writer's own files. A path that does not start at the root cannot be looked up here.
+void check_elsewhere(Checker& out, const Artifacts& artifacts) {
+  for (const std::string_view name : {"style_profile_path", "samples_dir_path"}) {
+    const std::string path(string_or(out.document, name, ""));
+    if (path.starts_with('/') && artifacts.exists && !artifacts.exists(path))
+      out.error("file_path", pointer_to("", name), path + " does not exist or cannot be seen");
   }
 }
 
@@ -257,7 +274,8 @@ std::vector<Discrepancy> check(const Document& document) {
 
 std::vector<Discrepancy> check_files(const Document& document, const Artifacts& artifacts) {
   Checker out{document, {}};
-  const std::string before(string_or(document, "session_dir", ""));
+  const std::string anywhere = path_in(document, "");
+  const std::string before = anywhere.substr(0, anywhere.size() - 1);
   if (!artifacts.directory.empty() && before != artifacts.directory)
     out.warning("session_dir", "/session_dir", "the files are in " + artifacts.directory + " now");
   for (Named& named : named_files(document)) {
@@ -269,6 +287,7 @@ std::vector<Discrepancy> check_files(const Document& document, const Artifacts& 
     else if (!artifacts.has(name))
       out.error(named.rule, std::move(named.path), name + " does not exist");
   }
+  check_elsewhere(out, artifacts);
   return std::move(out.found);
 }
 

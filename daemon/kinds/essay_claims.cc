@@ -5,9 +5,6 @@
 namespace sessiond::essay {
 namespace {
 
-constexpr std::string_view fact_log = "fact-check-log.md";
-constexpr std::string_view voice_log = "voice-check-log.md";
-
 std::string line(std::string_view text) { return one_line(text, 2'000); }
 
 }  // namespace
@@ -28,8 +25,8 @@ Change defer_verification(const Document& before, const EssayDeferVerification::
                              {"added_at", step.now},
                              {"resolved", false}});
   const std::string index = std::to_string(all.size() - 1);
-  step.log(fact_log, "Deferred (" + params.reason + "), section " + std::to_string(params.section) + ": " +
-                         line(params.claim_text));
+  step.log(fact_log_name, "Deferred (" + params.reason + "), section " + std::to_string(params.section) +
+                              ": " + line(params.claim_text));
   return step.done("Verification " + index + " is deferred");
 }
 
@@ -49,7 +46,7 @@ Change resolve_verification(const Document& before, const EssayResolveVerificati
   entry["resolved"] = true;
   entry["result"] = params.result;
   entry["resolved_at"] = step.now;
-  step.log(fact_log,
+  step.log(fact_log_name,
            "Resolved: " + line(string_or(entry, "claim_text", "")) + "\n\nResult: " + line(params.result));
   return step.done("Verification " + std::to_string(params.index) + " is resolved");
 }
@@ -64,8 +61,9 @@ Change override_claim(const Document& before, const EssayOverrideClaim::Params& 
                               {"user_action", "override"},
                               {"user_rationale", params.user_rationale},
                               {"logged_at", step.now}});
-  step.log(fact_log, "Override: " + line(params.claim_text) + "\n\nFact checker: " +
-                         line(params.fact_checker_result) + "\n\nRationale: " + line(params.user_rationale));
+  step.log(fact_log_name, "Override: " + line(params.claim_text) +
+                              "\n\nFact checker: " + line(params.fact_checker_result) +
+                              "\n\nRationale: " + line(params.user_rationale));
   return step.done("The claim stays");
 }
 
@@ -91,7 +89,7 @@ Change calibrate_voice(const Document& before, const EssayCalibrateVoice::Params
     voice["calibration_notes"] = *params.notes;
     entry += ": " + line(*params.notes);
   }
-  step.log(voice_log, entry);
+  step.log(voice_log_name, entry);
   return step.done("The voice is calibrated");
 }
 

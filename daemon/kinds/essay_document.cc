@@ -1,5 +1,7 @@
 #include "daemon/kinds/essay_document.h"
 
+#include <charconv>
+
 #include "common/json.h"
 #include "common/json_edit.h"
 
@@ -37,14 +39,6 @@ json::object blank_stages() {
             {"completed_at", nullptr}}}};
 }
 
-json::object blank_output() {
-  return {{"final_essay_file", nullptr},
-          {"sources_verified", nullptr},
-          {"voice_consistency_score", nullptr},
-          {"total_word_count", nullptr},
-          {"completed_at", nullptr}};
-}
-
 void warn(std::vector<Discrepancy>& out, std::string_view rule, std::string path, std::string message) {
   out.push_back({Discrepancy::Severity::warning, std::string(rule), std::move(path), std::move(message)});
 }
@@ -70,14 +64,49 @@ json::object completed(const json::object& given, const json::object& wanted, co
   return out;
 }
 
+// Paths below the old directory lead into the new one.
+void move_paths(json::value& value, const std::string& from, const std::string& to) {
+  if (json::object* object = value.if_object())
+    for (auto& pair : *object) move_paths(pair.value(), from, to);
+  else if (json::array* array = value.if_array())
+    for (json::value& item : *array) move_paths(item, from, to);
+  else if (const json::string* text = value.if_string(); text != nullptr && text->starts_with(from + "/"))
+    value = to + std::string(text->subview(from.size()));
+}
+
+// Other tools end it with a slash.
+std::string directory_of(const Document& document) {
+  std::string directory(string_or(document, "session_dir", ""));
+  while (directory.size() > 1 && directory.ends_with('/')) directory.pop_back();
+  return directory;
+}
+
 }  // namespace
 
 std::string arguments_name(std::int64_t section) {
   return "stage-3-section-" + std::to_string(section) + "-arguments.md";
 }
 
+std::optional<std::int64_t> section_of(std::string_view name) {
+  constexpr std::string_view before = "stage-3-section-", after = "-arguments.md";
+  if (!name.starts_with(before) || !name.ends_with(after) || name.size() <= before.size() + after.size())
+    return std::nullopt;
+  name = name.substr(before.size(), name.size() - before.size() - after.size());
+  std::int64_t number = 0;
+  const auto [end, status] = std::from_chars(name.data(), name.data() + name.size(), number);
+  const bool whole = status == std::errc() && end == name.data() + name.size();
+  return whole && number >= 1 && number <= 1'000 ? std::optional(number) : std::nullopt;
+}
+
 std::string path_in(const Document& document, std::string_view name) {
-  return std::string(string_or(document, "session_dir", "")) + "/" + std::string(name);
+  return directory_of(document) + "/" + std::string(name);
+}
+
+void relocate(Document& document, const std::string& directory) {
+  const std::string from = directory_of(document);
+  if (from == directory) return;
+  for (const std::string_view name : {"stages", "output"}) move_paths(document[name], from, directory);
+  document["session_dir"] = directory;
 }
 
 Document blank_document(std::string_view pipeline_id, std::string_view directory, TimePoint now) {
@@ -103,6 +132,18 @@ Document blank_document(std::string_view pipeline_id, std::string_view directory
           {"output", blank_output()}};
 }
 
+json::object blank_output() {
+  return {{"final_essay_file", nullptr},
+          {"sources_verified", nullptr},
+          {"voice_consistency_score", nullptr},
+          {"total_word_count", nullptr},
+          {"completed_at", nullptr}};
+}
+
+json::object blank_stage(int stage) {
+  return blank_stages().at("stage_" + std::to_string(stage)).get_object();
+}
+
 json::object blank_argument_section(std::int64_t index) {
   return {{"section_index", index}, {"status", "not_started"}, {"argument_map_file", nullptr},
           {"verified_claims", 0},   {"deferred_claims", 0},    {"completed_at", nullptr}};
@@ -126,6 +167,10 @@ const json::object& stage_of(const Document& document, int stage) {
 
 json::object& stage_at(Document& document, int stage) {
   return object_at(object_at(document, "stages"), "stage_" + std::to_string(stage));
+}
+
+std::string_view status_of(const Document& document, int stage) {
+  return string_or(stage_of(document, stage), "status", "not_started");
 }
 
 Result<Document> import_document(const json::value& file, std::vector<Discrepancy>& warnings) {

@@ -76,16 +76,16 @@ Result<Applied<SessionResume::Reply>> resume(const Document& before, const Sessi
                                              const Moment& moment) {
   if (string_or(before, "status", "") == "completed") SESSIOND_TRY(ensure_working(before, "resume"));
   const json::object* paused = object_member(before, "paused");
-  const std::string context(paused == nullptr ? "" : string_or(*paused, "context", ""));
+  std::string context(paused == nullptr ? "" : one_line(string_or(*paused, "context", "")));
+  if (context.empty()) context = position(before, true);
+  if (context.ends_with('.')) context.pop_back();
   Document document = before;
   document["status"] = "in_progress";
   document.stable_erase("paused");
   document["last_activity"] = format_rfc3339(moment.now);
   SessionResume::Reply reply;
-  reply.message =
-      "Resuming at [Stage " + number_of(before, "current_stage") +
-      "]. Here's where you left off: " + (context.empty() ? position(before, true) : one_line(context)) +
-      ". Next: " + next_step(document);
+  reply.message = "Resuming at [Stage " + number_of(before, "current_stage") +
+                  "]. Here's where you left off: " + context + ". Next: " + next_step(document);
   return Applied<SessionResume::Reply>{std::move(document), std::move(reply), {}};
 }
 
@@ -124,16 +124,6 @@ Result<Document> import(const std::map<std::string, json::value>& files, std::ve
   return import_document(state->second, warnings);
 }
 
-// Paths below the old directory lead into the new one, which stands beside it.
-void move_paths(json::value& value, const std::string& from, const std::string& to) {
-  if (json::object* object = value.if_object())
-    for (auto& pair : *object) move_paths(pair.value(), from, to);
-  else if (json::array* array = value.if_array())
-    for (json::value& item : *array) move_paths(item, from, to);
-  else if (const json::string* text = value.if_string(); text != nullptr && text->starts_with(from + "/"))
-    value = to + std::string(text->subview(from.size()));
-}
-
 // A session is called as its directory.
 std::optional<std::string> own_id(const Document& document) {
   const std::string_view directory = string_or(document, "session_dir", "");
@@ -141,11 +131,10 @@ std::optional<std::string> own_id(const Document& document) {
   return name.empty() ? std::nullopt : std::optional<std::string>(name);
 }
 
+// The new directory stands beside the old one.
 void rename(Document& document, std::string_view session_id) {
   const std::string from(string_or(document, "session_dir", ""));
-  const std::string to = from.substr(0, from.rfind('/') + 1) + std::string(session_id);
-  for (const std::string_view name : {"stages", "output"}) move_paths(document[name], from, to);
-  document["session_dir"] = to;
+  relocate(document, from.substr(0, from.rfind('/') + 1) + std::string(session_id));
   document["pipeline_id"] = "essay-" + std::string(session_id);
 }
 
@@ -198,7 +187,11 @@ const Kind& essay_kind() {
                              .abort = essay::abort,
                              .update = essay::update,
                              .migrate = essay::migrate,
-                             .check_files = essay::check_files};
+                             .check_files = essay::check_files,
+                             .reconstruct = essay::reconstruct,
+                             .start_from = essay::start_from,
+                             .directory_prefix = "essay-pipeline-",
+                             .logs = essay::log_names};
   return kind;
 }
 

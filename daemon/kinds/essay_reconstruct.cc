@@ -1,25 +1,12 @@
 // Level 2 of recovery: the state of an essay from the files that its stages left.
 #include <algorithm>
-#include <charconv>
 
 #include "common/json_edit.h"
-#include "daemon/kinds/essay_document.h"
+#include "daemon/kinds/essay_step.h"
 #include "daemon/kinds/essay_text.h"
 
 namespace sessiond::essay {
 namespace {
-
-// The section of an arguments file; none for any other name, kept versions included.
-std::optional<std::int64_t> section_of(std::string_view name) {
-  constexpr std::string_view before = "stage-3-section-", after = "-arguments.md";
-  if (!name.starts_with(before) || !name.ends_with(after) || name.size() <= before.size() + after.size())
-    return std::nullopt;
-  name = name.substr(before.size(), name.size() - before.size() - after.size());
-  std::int64_t number = 0;
-  const auto [end, status] = std::from_chars(name.data(), name.data() + name.size(), number);
-  const bool whole = status == std::errc() && end == name.data() + name.size();
-  return whole && number >= 1 && number <= 1'000 ? std::optional(number) : std::nullopt;
-}
 
 // What the files say, before it becomes a document.
 struct Evidence {
@@ -108,23 +95,13 @@ void set_writing(Document& document, const Evidence& evidence) {
   json::object& stage = stage_at(document, 4);
   stage["status"] = "in_progress";
   json::array sections;
-  std::int64_t current = std::max<std::int64_t>(evidence.sections, 1), paragraph = 1;
-  bool found = false;
   for (std::int64_t index = 1; index <= evidence.sections; ++index) {
     const bool there = std::cmp_less_equal(index, evidence.written.size());
-    const DraftSection* written = there ? &evidence.written[static_cast<std::size_t>(index - 1)] : nullptr;
-    sections.push_back(written_section(index, written));
-    if (found || (written != nullptr && written->finished)) {
-      if (!found) paragraph = std::max<std::int64_t>(written->paragraphs, 1);
-      continue;
-    }
-    found = true;
-    current = index;
-    paragraph = written == nullptr ? 1 : written->paragraphs + 1;
+    sections.push_back(
+        written_section(index, there ? &evidence.written[static_cast<std::size_t>(index - 1)] : nullptr));
   }
   stage["sections"] = std::move(sections);
-  stage["current_section"] = current;
-  stage["current_paragraph"] = paragraph;
+  settle_writing(document);
   if (evidence.draft) stage["draft_file"] = path_in(document, draft_name);
 }
 

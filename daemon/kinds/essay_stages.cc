@@ -11,16 +11,6 @@ void complete_stage(Step& step, int stage) {
   stage_at(step.document, stage)["completed_at"] = step.now;
 }
 
-// The first section whose arguments are not done; 0 when all are.
-std::int64_t unfinished(const Document& document) {
-  const json::array* sections = array_member(stage_of(document, 3), "sections");
-  for (std::size_t i = 0; sections != nullptr && i < sections->size(); ++i)
-    if (const json::object* section = (*sections)[i].if_object();
-        section == nullptr || string_or(*section, "status", "") != "completed")
-      return static_cast<std::int64_t>(i) + 1;
-  return 0;
-}
-
 std::int64_t recorded_deferrals(const Document& document, std::int64_t section) {
   const json::array* all = array_member(document, "deferred_verifications");
   if (all == nullptr) return 0;
@@ -28,6 +18,33 @@ std::int64_t recorded_deferrals(const Document& document, std::int64_t section) 
     const json::object* one = item.if_object();
     return one != nullptr && int_or(*one, "section", 0) == section && !bool_or(*one, "resolved", false);
   });
+}
+
+// A stage with work left is not completed any more.
+void reopen(Document& document, int stage, bool work_left) {
+  if (work_left && status_of(document, stage) == "completed")
+    stage_at(document, stage)["status"] = "needs_review";
+}
+
+// The outline has so many sections now. Arguments of sections that are gone are archived.
+void resize(Step& step, std::int64_t total) {
+  for (const auto& [name, info] : step.there.files)
+    if (const auto section = section_of(name); section && *section > total) step.archive(name);
+  json::object& arguments = stage_at(step.document, 3);
+  arguments["total_sections"] = total;
+  json::array& sections = array_at(arguments, "sections");
+  while (std::cmp_greater(sections.size(), total)) sections.pop_back();
+  while (std::cmp_less(sections.size(), total))
+    sections.push_back(blank_argument_section(static_cast<std::int64_t>(sections.size()) + 1));
+  const std::int64_t left = unfinished_arguments(step.document);
+  arguments["current_section"] = left == 0 ? total : left;
+  reopen(step.document, 3, left != 0);
+  json::object& writing = stage_at(step.document, 4);
+  json::array& written = array_at(writing, "sections");
+  while (std::cmp_greater(written.size(), total)) written.pop_back();
+  if (int_or(writing, "current_section", 0) > total) writing["current_section"] = total;
+  reopen(step.document, 4, std::cmp_less(written.size(), total));
+  settle_writing(step.document);
 }
 
 }  // namespace
@@ -68,13 +85,7 @@ Change complete_outline(const Document& before, const EssayCompleteOutline::Para
   outline["total_sections"] = params.total_sections;
   if (params.target_word_count) outline["target_word_count"] = *params.target_word_count;
   if (params.audience) outline["audience"] = *params.audience;
-  json::object& arguments = stage_at(step.document, 3);
-  arguments["total_sections"] = params.total_sections;
-  arguments["current_section"] = 1;
-  json::array& sections = array_at(arguments, "sections");
-  while (std::cmp_greater(sections.size(), params.total_sections)) sections.pop_back();
-  while (std::cmp_less(sections.size(), params.total_sections))
-    sections.push_back(blank_argument_section(static_cast<std::int64_t>(sections.size()) + 1));
+  resize(step, params.total_sections);
   complete_stage(step, 2);
   step.advance();
   return step.done("Stage 2 is completed");
@@ -107,14 +118,14 @@ Change complete_section(const Document& before, const EssayCompleteSection::Para
   (*section)["verified_claims"] = params.verified_claims.value_or(0);
   (*section)["deferred_claims"] = params.deferred_claims.value_or(recorded_deferrals(before, params.section));
   (*section)["completed_at"] = step.now;
-  const std::int64_t next = unfinished(step.document);
+  const std::int64_t next = unfinished_arguments(step.document);
   stage_at(step.document, 3)["current_section"] = next == 0 ? section_count(before) : next;
   return step.done("Section " + number + " is completed");
 }
 
 Change approve_birds_eye(const Document& before, const EssayApproveBirdsEye::Params&, const Moment& moment) {
   SESSIOND_TRY(ensure_stage(before, 3, "approve the bird's-eye view"));
-  if (const std::int64_t left = unfinished(before); left != 0)
+  if (const std::int64_t left = unfinished_arguments(before); left != 0)
     return refused(
         "Cannot approve the bird's-eye view, section " + std::to_string(left) + " is not completed",
         next_step(before));

@@ -1,5 +1,7 @@
 #include "daemon/kinds/essay_step.h"
 
+#include <algorithm>
+
 #include "common/text.h"
 
 namespace sessiond::essay {
@@ -10,30 +12,26 @@ const Artifacts& artifacts_of(const Moment& moment) {
   return moment.artifacts == nullptr ? none : *moment.artifacts;
 }
 
-// Stage 4 begins at the first paragraph of the first section.
-void begin_writing(Document& document) {
-  json::object& stage = stage_at(document, 4);
-  json::array& sections = array_at(stage, "sections");
-  for (auto index = static_cast<std::int64_t>(sections.size()) + 1; index <= section_count(document); ++index)
-    sections.push_back(blank_writing_section(index));
-  if (member(stage, "current_section") == nullptr) stage["current_section"] = 1;
-  if (member(stage, "current_paragraph") == nullptr) stage["current_paragraph"] = 1;
-}
-
 }  // namespace
 
 Step::Step(const Document& before, const Moment& moment)
-    : document(before), now(format_rfc3339(moment.now)), there(artifacts_of(moment)) {}
+    : document(before), now(format_rfc3339(moment.now)), there(artifacts_of(moment)) {
+  if (!there.directory.empty()) relocate(document, there.directory);
+}
 
 void Step::write(std::string_view name, std::string bytes) {
   files.push_back({.action = FileOp::Action::write, .name = std::string(name), .bytes = std::move(bytes)});
 }
 
+std::string Step::archive(const std::string& name) {
+  files.push_back({.action = FileOp::Action::archive, .name = name, .to = there.kept_name(name)});
+  return files.back().to;
+}
+
 Result<std::string> Step::artifact(std::string_view name, const std::optional<std::string>& text) {
   const std::string file(name);
   if (text) {
-    if (there.has(file) && there.text(file) != *text)
-      files.push_back({.action = FileOp::Action::archive, .name = file});
+    if (there.has(file) && there.text(file) != *text) archive(file);
     write(name, *text);
   } else if (!there.has(file)) {
     return refused(file + " does not exist", "give its text, or write it into " + there.directory + " first");
@@ -53,7 +51,7 @@ void Step::advance() {
   while (stage < 4 && status_of(document, stage) == "completed") ++stage;
   json::object& state = stage_at(document, stage);
   if (status_of(document, stage) == "not_started") state["status"] = "in_progress";
-  if (stage == 4) begin_writing(document);
+  if (stage == 4) prepare_writing(document);
   document["current_stage"] = stage;
   document["current_stage_name"] = stage_names[static_cast<std::size_t>(stage - 1)];
 }
@@ -68,6 +66,41 @@ Applied<EssayReply> Step::done(std::string message) {
   return {std::move(document), std::move(reply), std::move(files)};
 }
 
+void prepare_writing(Document& document) {
+  json::object& stage = stage_at(document, 4);
+  json::array& sections = array_at(stage, "sections");
+  while (std::cmp_less(sections.size(), section_count(document)))
+    sections.push_back(blank_writing_section(static_cast<std::int64_t>(sections.size()) + 1));
+  if (member(stage, "current_section") == nullptr) stage["current_section"] = 1;
+  if (member(stage, "current_paragraph") == nullptr) stage["current_paragraph"] = 1;
+}
+
+void settle_writing(Document& document) {
+  json::object& stage = stage_at(document, 4);
+  if (status_of(document, 4) == "not_started") return;
+  prepare_writing(document);
+  std::int64_t number = 0;
+  for (const json::value& item : array_at(stage, "sections")) {
+    ++number;
+    const json::object* section = item.if_object();
+    if (section == nullptr) continue;
+    const std::int64_t done = int_or(*section, "completed_paragraphs", 0);
+    const bool written = string_or(*section, "status", "") == "completed";
+    stage["current_section"] = number;
+    stage["current_paragraph"] = written ? std::max<std::int64_t>(done, 1) : done + 1;
+    if (!written) return;
+  }
+}
+
+std::int64_t unfinished_arguments(const Document& document) {
+  const json::array* sections = array_member(stage_of(document, 3), "sections");
+  for (std::size_t i = 0; sections != nullptr && i < sections->size(); ++i)
+    if (const json::object* section = (*sections)[i].if_object();
+        section == nullptr || string_or(*section, "status", "") != "completed")
+      return static_cast<std::int64_t>(i) + 1;
+  return 0;
+}
+
 Error refused(const std::string& message, std::string_view next) {
   return Error(ErrorCode::refused, message).next(next);
 }
@@ -78,10 +111,6 @@ Status ensure_working(const Document& document, std::string_view what) {
   const bool can_resume = status != "completed";
   return refused("Cannot " + std::string(what) + ", the session is " + status,
                  can_resume ? "session.resume" : "session.revert brings back an earlier revision");
-}
-
-std::string_view status_of(const Document& document, int stage) {
-  return string_or(stage_of(document, stage), "status", "not_started");
 }
 
 Status ensure_stage(const Document& document, int stage, std::string_view what) {
@@ -98,6 +127,8 @@ std::int64_t section_count(const Document& document) {
 
 Result<json::object*> section_at(Document& document, int stage, std::int64_t section) {
   json::array& sections = array_at(stage_at(document, stage), "sections");
+  if (sections.empty())
+    return refused("stage " + std::to_string(stage) + " has no sections yet", next_step(document));
   if (section < 1 || std::cmp_greater(section, sections.size()))
     return Error(ErrorCode::invalid_params, "params.section: expected 1 to " +
                                                 std::to_string(sections.size()) + ", got " +

@@ -1,7 +1,6 @@
 #include "daemon/kinds/essay_text.h"
 
 #include <algorithm>
-#include <set>
 
 #include "common/text.h"
 
@@ -33,7 +32,29 @@ bool in_word(char c) {
          static_cast<unsigned char>(c) >= 0x80;
 }
 
-// The letters and digits of each word, in small letters.
+using Lines = std::vector<std::string_view>;
+
+// Larger differences are told as a whole: the table below grows with the product of both sides.
+constexpr std::size_t diff_cells_max = 1'000'000;
+
+// How many lines stay from each pair of places to the end.
+std::vector<std::size_t> common_lengths(const Lines& a, const Lines& b) {
+  const std::size_t width = b.size() + 1;
+  std::vector<std::size_t> table((a.size() + 1) * width, 0);
+  for (std::size_t i = a.size(); i-- > 0;)
+    for (std::size_t k = b.size(); k-- > 0;)
+      table[i * width + k] = a[i] == b[k] ? table[(i + 1) * width + k + 1] + 1
+                                          : std::max(table[(i + 1) * width + k], table[i * width + k + 1]);
+  return table;
+}
+
+void tell(std::string& out, char sign, std::string_view line) {
+  ((out += sign) += ' ') += line;
+  out += '\n';
+}
+
+}  // namespace
+
 std::set<std::string> words_of(std::string_view text) {
   std::set<std::string> out;
   std::string word;
@@ -49,7 +70,29 @@ std::set<std::string> words_of(std::string_view text) {
   return out;
 }
 
-}  // namespace
+std::string line_diff(std::string_view before, std::string_view after) {
+  Lines a = lines_of(before), b = lines_of(after);
+  while (!a.empty() && !b.empty() && a.back() == b.back()) a.pop_back(), b.pop_back();
+  const auto first = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
+  a.erase(a.begin(), first.first);
+  b.erase(b.begin(), first.second);
+  const bool whole = a.size() * b.size() > diff_cells_max;
+  const std::vector<std::size_t> common = whole ? std::vector<std::size_t>() : common_lengths(a, b);
+  const std::size_t width = b.size() + 1;
+  std::string out;
+  std::size_t i = 0, k = 0;
+  while (!whole && i < a.size() && k < b.size()) {
+    if (a[i] == b[k])
+      ++i, ++k;
+    else if (common[(i + 1) * width + k] >= common[i * width + k + 1])
+      tell(out, '-', a[i++]);
+    else
+      tell(out, '+', b[k++]);
+  }
+  while (i < a.size()) tell(out, '-', a[i++]);
+  while (k < b.size()) tell(out, '+', b[k++]);
+  return out;
+}
 
 std::vector<OutlineSection> outline_sections(std::string_view text) {
   std::vector<OutlineSection> out;
@@ -66,20 +109,18 @@ std::vector<OutlineSection> outline_sections(std::string_view text) {
 
 std::vector<DraftSection> draft_sections(std::string_view text) {
   std::vector<DraftSection> out;
-  bool in_paragraph = false;
+  bool in_paragraph = false, code = false;
   for (const std::string_view line : lines_of(text)) {
-    const bool blank = trim(line).empty();
-    if (is_heading(line)) {
-      out.push_back({std::string(trim(line.substr(3))), 0, false});
-    } else if (is_rule(line) && !out.empty()) {
-      out.back().finished = true;
-    } else if (!blank && !line.starts_with('#') && !in_paragraph && !out.empty()) {
+    const bool marks = !code && (line.starts_with('#') || is_rule(line));
+    if (is_fence(line)) code = !code;
+    if (marks && is_heading(line)) out.push_back({std::string(trim(line.substr(3))), 0, false});
+    if (marks && is_rule(line) && !out.empty()) out.back().finished = true;
+    const bool text_line = !marks && !trim(line).empty();
+    if (text_line && !in_paragraph && !out.empty()) {
       ++out.back().paragraphs;
       out.back().finished = false;
-      in_paragraph = true;
-      continue;
     }
-    if (blank || line.starts_with('#') || is_rule(line)) in_paragraph = false;
+    in_paragraph = text_line || (code && in_paragraph);
   }
   return out;
 }
@@ -110,10 +151,12 @@ double likeness(std::string_view a, std::string_view b) {
 std::string assembled(std::string_view draft) {
   std::string out;
   bool blank = true;  // none at the start, and never two in a row
+  bool code = false;
   for (const std::string_view line : lines_of(draft)) {
-    if (is_rule(line)) continue;
+    if (is_fence(line)) code = !code;
+    if (!code && is_rule(line)) continue;
     const bool empty = trim(line).empty();
-    if (empty && blank) continue;
+    if (empty && blank && !code) continue;
     (out += line) += '\n';
     blank = empty;
   }

@@ -20,31 +20,21 @@ Status ensure_writable(const Document& document, std::int64_t section, std::stri
   return {};
 }
 
+// Stage 4 may begin while stage 3 goes on.
 void begin(Step& step) {
-  json::object& stage = stage_at(step.document, 4);
-  json::array& sections = array_at(stage, "sections");
-  const std::int64_t total = section_count(step.document);
-  while (std::cmp_less(sections.size(), total))
-    sections.push_back(blank_writing_section(static_cast<std::int64_t>(sections.size()) + 1));
-  if (status_of(step.document, 4) == "not_started") stage["status"] = "in_progress";
-  if (member(stage, "current_section") == nullptr) stage["current_section"] = 1;
-  if (member(stage, "current_paragraph") == nullptr) stage["current_paragraph"] = 1;
+  prepare_writing(step.document);
+  if (status_of(step.document, 4) == "not_started") stage_at(step.document, 4)["status"] = "in_progress";
 }
 
-// After a paragraph or a plan: where the next paragraph goes. True when the section is finished with it.
-bool settle(Step& step, std::int64_t number, json::object& section) {
-  json::object& stage = stage_at(step.document, 4);
+// After a paragraph or a plan: how far the section is, and where the next paragraph goes. True when the
+// section is finished with it.
+bool settle(Step& step, json::object& section) {
   const std::int64_t done = int_or(section, "completed_paragraphs", 0);
   const auto total = int_member(section, "total_paragraphs");
-  section["status"] = total && done >= *total ? "completed" : done > 0 ? "in_progress" : "not_started";
-  if (!total || done < *total) {
-    if (int_or(stage, "current_section", 1) == number) stage["current_paragraph"] = done + 1;
-    return false;
-  }
-  const bool last = number == section_count(step.document);
-  stage["current_section"] = last ? number : number + 1;
-  stage["current_paragraph"] = last ? *total : 1;
-  return true;
+  const bool finished = total && done >= *total;
+  section["status"] = finished ? "completed" : done > 0 ? "in_progress" : "not_started";
+  settle_writing(step.document);
+  return finished;
 }
 
 std::string heading(const Step& step, std::int64_t number) {
@@ -52,6 +42,36 @@ std::string heading(const Step& step, std::int64_t number) {
   const bool known = std::cmp_less_equal(number, outline.size());
   return "## " +
          (known ? outline[static_cast<std::size_t>(number - 1)].title : "Section " + std::to_string(number));
+}
+
+// "Section 2, Paragraph 3".
+std::string position_of_writing(const Document& document) {
+  const json::object& stage = stage_of(document, 4);
+  return "Section " + std::to_string(int_or(stage, "current_section", 1)) + ", Paragraph " +
+         std::to_string(int_or(stage, "current_paragraph", 1));
+}
+
+// A paragraph that was given goes behind the draft; one that was not must be in it already.
+Status add_to_draft(Step& step, const EssayCompleteParagraph::Params& params, bool finished) {
+  const std::string name(draft_name);
+  if (!params.text && !step.there.has(name))
+    return refused(name + " does not exist", "give the paragraph's text");
+  stage_at(step.document, 4)["draft_file"] = path_in(step.document, draft_name);
+  if (!params.text) return {};
+  std::string draft = step.there.text(name);
+  if (!draft.empty()) draft += draft.ends_with('\n') ? "\n" : "\n\n";
+  if (params.paragraph == 1) draft += heading(step, params.section) + "\n\n";
+  draft += std::string(trim(*params.text)) + "\n" + (finished ? "\n---\n" : "");
+  step.write(draft_name, std::move(draft));
+  return {};
+}
+
+// The last section of the draft turned out to be finished.
+void close_section(Step& step) {
+  std::string draft = step.there.text(std::string(draft_name));
+  if (draft.empty()) return;
+  draft += draft.ends_with('\n') ? "\n---\n" : "\n\n---\n";
+  step.write(draft_name, std::move(draft));
 }
 
 json::value mean_score(const Document& document) {
@@ -72,20 +92,30 @@ std::int64_t verified_claims(const Document& document) {
   return sum;
 }
 
-// Every deferred verification must be resolved or waived; names those that are not.
+// Deferred verifications that the user does without.
 Status waive(Step& step, const std::vector<std::int64_t>& waived) {
   json::array& all = array_at(step.document, "deferred_verifications");
+  std::string entries;
   for (const std::int64_t index : waived) {
-    if (index < 0 || std::cmp_greater_equal(index, all.size()))
+    if (index < 0 || std::cmp_greater_equal(index, all.size()) ||
+        !all[static_cast<std::size_t>(index)].is_object())
       return Error(ErrorCode::not_found, "there is no deferred verification " + std::to_string(index))
           .with("field", "params.waive");
-    json::object& entry = all[static_cast<std::size_t>(index)].as_object();
+    json::object& entry = all[static_cast<std::size_t>(index)].get_object();
     entry["waived"] = true;
     entry["waived_at"] = step.now;
+    entries += "\n\nWaived: " + one_line(string_or(entry, "claim_text", ""), 2'000);
   }
+  if (!entries.empty()) step.log(fact_log_name, "The essay is finished without these." + entries);
+  return {};
+}
+
+// Every deferred verification must be resolved or waived; names those that are not.
+Status ensure_verified(const Document& document) {
+  const json::array* all = array_member(document, "deferred_verifications");
   std::vector<std::string> open;
-  for (std::size_t i = 0; i < all.size(); ++i)
-    if (const json::object* entry = all[i].if_object();
+  for (std::size_t i = 0; all != nullptr && i < all->size(); ++i)
+    if (const json::object* entry = (*all)[i].if_object();
         entry != nullptr && !bool_or(*entry, "resolved", false) && !bool_or(*entry, "waived", false))
       open.push_back(std::to_string(i) + " (" + one_line(string_or(*entry, "claim_text", ""), 80) + ")");
   if (open.empty()) return {};
@@ -101,49 +131,40 @@ Change plan_section(const Document& before, const EssayPlanSection::Params& para
   begin(step);
   SESSIOND_ASSIGN(json::object * section, section_at(step.document, 4, params.section));
   const std::int64_t done = int_or(*section, "completed_paragraphs", 0);
-  if (params.total_paragraphs <= done)
+  if (string_or(*section, "status", "") == "completed")
+    return refused("Cannot plan section " + std::to_string(params.section) + ", it is written",
+                   "essay.revise goes back to stage 4");
+  if (params.total_paragraphs < done)
     return refused("Cannot plan " + std::to_string(params.total_paragraphs) + " paragraphs, " +
                        std::to_string(done) + " are written",
-                   "plan more than those");
+                   "plan at least those");
   (*section)["total_paragraphs"] = params.total_paragraphs;
-  settle(step, params.section, *section);
+  if (settle(step, *section)) close_section(step);
   return step.done("Section " + std::to_string(params.section) + " will have " +
                    std::to_string(params.total_paragraphs) + " paragraphs");
 }
 
 Change complete_paragraph(const Document& before, const EssayCompleteParagraph::Params& params,
                           const Moment& moment) {
-  std::string place = "section ";
-  place += std::to_string(params.section);
-  place += ", paragraph ";
-  place += std::to_string(params.paragraph);
+  const std::string place =
+      "section " + std::to_string(params.section) + ", paragraph " + std::to_string(params.paragraph);
   SESSIOND_TRY(ensure_writable(before, params.section, "complete " + place));
   Step step(before, moment);
   begin(step);
   SESSIOND_ASSIGN(json::object * section, section_at(step.document, 4, params.section));
-  json::object& stage = stage_at(step.document, 4);
-  if (params.section != int_or(stage, "current_section", 1) ||
+  if (params.section != int_or(stage_of(step.document, 4), "current_section", 1) ||
       params.paragraph != int_or(*section, "completed_paragraphs", 0) + 1 ||
       params.paragraph > int_or(*section, "total_paragraphs", essay_paragraphs_max))
-    return refused("Cannot complete " + place + ", " + position(step.document, true) + " is next",
+    return refused("Cannot complete " + place + ", " + position_of_writing(step.document) + " is next",
                    next_step(before));
   (*section)["completed_paragraphs"] = params.paragraph;
   if (params.voice_check_score) (*section)["voice_check_score"] = *params.voice_check_score;
-  const bool finished = settle(step, params.section, *section);
-  if (!params.text && !step.there.has(std::string(draft_name)))
-    return refused("stage-4-draft.md does not exist", "give the paragraph's text");
-  if (params.text) {
-    std::string draft = step.there.text(std::string(draft_name));
-    if (!draft.empty()) draft += draft.ends_with('\n') ? "\n" : "\n\n";
-    if (params.paragraph == 1) draft += heading(step, params.section) + "\n\n";
-    draft += std::string(trim(*params.text)) + "\n" + (finished ? "\n---\n" : "");
-    step.write(draft_name, std::move(draft));
-  }
-  stage["draft_file"] = path_in(step.document, draft_name);
-  stage["paragraph_log"] =
+  const bool finished = settle(step, *section);
+  SESSIOND_TRY(add_to_draft(step, params, finished));
+  stage_at(step.document, 4)["paragraph_log"] =
       step.log(paragraph_log_name, "Completed " + place + (params.log ? ": " + *params.log : ""));
   if (params.voice_check_score)
-    step.log("voice-check-log.md", "Checked " + place + ": " + to_json_text(*params.voice_check_score));
+    step.log(voice_log_name, "Checked " + place + ": " + to_json_text(*params.voice_check_score));
   return step.done("Completed " + place);
 }
 
@@ -177,6 +198,7 @@ Change finish(const Document& before, const EssayFinish::Params& params, const M
           next_step(before));
   Step step(before, moment);
   SESSIOND_TRY(waive(step, params.waive.value_or(std::vector<std::int64_t>())));
+  SESSIOND_TRY(ensure_verified(step.document));
   const std::string draft = step.there.text(std::string(draft_name));
   if (!params.text && draft.empty())
     return refused("Cannot assemble the essay, " + std::string(draft_name) + " is not there",

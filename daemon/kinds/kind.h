@@ -115,6 +115,16 @@ struct Kind {
   Result<Applied<MessageReply>> (*migrate)(const Document&, const Moment&);
   // Rules that need the session's files; null for a kind whose document names none.
   std::vector<Discrepancy> (*check_files)(const Document&, const Artifacts&) = nullptr;
+  // Level 2 of recovery: the document that the artifact files tell of; null for a kind without such files.
+  Result<Document> (*reconstruct)(const Artifacts&, std::string_view session_id, TimePoint now) = nullptr;
+  // A document from what a person says of where to go on, with the files that are there; null: only whole
+  // documents are understood.
+  Result<Document> (*start_from)(const json::object& directions, const Artifacts&,
+                                 std::string_view session_id, TimePoint now) = nullptr;
+  // A directory of such a name is a session also when nothing but its artifacts is left; empty: none is.
+  std::string_view directory_prefix = {};
+  // Artifacts that only grow. Going back to an earlier revision does not make them shorter.
+  std::span<const std::string_view> logs = {};
 };
 
 }  // namespace sessiond

@@ -43,6 +43,20 @@ void answer_repeated(Services& services, const Viewer& viewer, const std::string
   });
 }
 
+// The answer to a create that went well.
+template <class Reply>
+void answer_created(Services& services, const std::shared_ptr<Session>& session, Reply reply,
+                    std::function<void(Result<Reply>)> done) {
+  session->look(
+      [&services, session, reply = std::move(reply), done](Result<Session::SnapshotPtr> snapshot) mutable {
+        answer_guarded(done, [&] {
+          if (!snapshot) return done(snapshot.error());
+          reply.session = make_envelope(session->place(), **snapshot, services.clock.now());
+          done(std::move(reply));
+        });
+      });
+}
+
 // `make` gives the first document and the reply.
 template <class M, class Make>
 void create_session(Context& context, const WriteOptions& options, const Kind& kind,
@@ -68,15 +82,7 @@ void create_session(Context& context, const WriteOptions& options, const Kind& k
         return answer_repeated(services, viewer, root.value_or(std::string(kind.name)) + "/" + id, line,
                                made.error(), std::move(applied->reply), done);
       if (!made) return done(made.error());
-      const std::shared_ptr<Session> session = *made;
-      session->look([&services, session, reply = std::move(applied->reply),
-                     done](Result<Session::SnapshotPtr> snapshot) mutable {
-        answer_guarded(done, [&] {
-          if (!snapshot) return done(snapshot.error());
-          reply.session = make_envelope(session->place(), **snapshot, services.clock.now());
-          done(std::move(reply));
-        });
-      });
+      answer_created(services, *made, std::move(applied->reply), done);
     });
   });
 }

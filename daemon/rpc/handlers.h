@@ -128,36 +128,9 @@ Change<WorkflowRecordError> change(For<WorkflowRecordError>, const View&, const 
                                    const WorkflowRecordError::Params&, const Moment&);
 Result<WorkflowGetErrors::Reply> look(For<WorkflowGetErrors>, const View&, const WorkflowGetErrors::Params&);
 
-// In handlers_essay.cc.
+// In handlers_essay.cc; the rest is in handlers_essay.h.
 void begin(For<EssayCreate>, Context&, const EssayCreate::Params&, const WriteOptions&, Done_<EssayCreate>);
-Change<EssayCompleteThesis> change(For<EssayCompleteThesis>, const View&, const Document&,
-                                   const EssayCompleteThesis::Params&, const Moment&);
-Change<EssayCompleteOutline> change(For<EssayCompleteOutline>, const View&, const Document&,
-                                    const EssayCompleteOutline::Params&, const Moment&);
-Change<EssayStartSection> change(For<EssayStartSection>, const View&, const Document&,
-                                 const EssayStartSection::Params&, const Moment&);
-Change<EssayCompleteSection> change(For<EssayCompleteSection>, const View&, const Document&,
-                                    const EssayCompleteSection::Params&, const Moment&);
-Change<EssayApproveBirdsEye> change(For<EssayApproveBirdsEye>, const View&, const Document&,
-                                    const EssayApproveBirdsEye::Params&, const Moment&);
-Change<EssayPlanSection> change(For<EssayPlanSection>, const View&, const Document&,
-                                const EssayPlanSection::Params&, const Moment&);
-Change<EssayCompleteParagraph> change(For<EssayCompleteParagraph>, const View&, const Document&,
-                                      const EssayCompleteParagraph::Params&, const Moment&);
-Change<EssayCompleteDraft> change(For<EssayCompleteDraft>, const View&, const Document&,
-                                  const EssayCompleteDraft::Params&, const Moment&);
-Change<EssayFinish> change(For<EssayFinish>, const View&, const Document&, const EssayFinish::Params&,
-                           const Moment&);
-Change<EssayDeferVerification> change(For<EssayDeferVerification>, const View&, const Document&,
-                                      const EssayDeferVerification::Params&, const Moment&);
-Change<EssayResolveVerification> change(For<EssayResolveVerification>, const View&, const Document&,
-                                        const EssayResolveVerification::Params&, const Moment&);
-Change<EssayOverrideClaim> change(For<EssayOverrideClaim>, const View&, const Document&,
-                                  const EssayOverrideClaim::Params&, const Moment&);
-Change<EssayCalibrateVoice> change(For<EssayCalibrateVoice>, const View&, const Document&,
-                                   const EssayCalibrateVoice::Params&, const Moment&);
-Change<EssaySetPushback> change(For<EssaySetPushback>, const View&, const Document&,
-                                const EssaySetPushback::Params&, const Moment&);
+Result<EssayAssessImpact::Reply> dig(For<EssayAssessImpact>, const View&, const EssayAssessImpact::Params&);
 
 // Most changes are refused once a session has ended. Completing and migrating are for the kind to judge: a
 // legacy session may be complete without saying so.
@@ -177,6 +150,14 @@ template <class M>
 inline constexpr bool looks_at_files = M::name.starts_with("essay.");
 template <>
 inline constexpr bool looks_at_files<SessionResume> = true;
+template <>
+inline constexpr bool looks_at_files<SessionRevert> = true;
+
+// Commands that are refused without if_revision: they confirm what was proposed for that revision.
+template <class M>
+inline constexpr bool needs_revision = requires {
+  M::needs_revision;
+};
 
 // A change that looks at earlier revisions.
 template <class M>
@@ -201,3 +182,5 @@ inline constexpr std::string_view only_kind = M::name.starts_with("workflow.") ?
                                                                                : "";
 
 }  // namespace sessiond
+
+#include "daemon/rpc/handlers_essay.h"

@@ -272,7 +272,8 @@ void begin(For<SessionRecover>, Context& context, const SessionRecover::Params& 
         Result<std::unique_ptr<SessionStore>> store =
             SessionStore::open(alive->env(), place.root_handle, place.id);
         Result<RecoveryReport> report =
-            store ? recover_session(**store, *place.kind, {params.from, params.directions, last.ok()},
+            store ? recover_session(**store, *place.kind,
+                                    {params.from, params.directions, last.ok(), place.directory},
                                     services.clock.now())
                   : Result<RecoveryReport>(store.error());
         if (!report) {

@@ -1,8 +1,10 @@
-// Handlers of methods_essay.h: the kind decides, the session layer keeps.
+// Handlers of methods_essay.h that do more than handlers_essay.h says.
+#include <mutex>
+
 #include "common/uuid.h"
-#include "daemon/kinds/essay.h"
 #include "daemon/rpc/create_session.h"
 #include "daemon/rpc/handlers.h"
+#include "daemon/session/artifact_files.h"
 
 namespace sessiond {
 namespace {
@@ -18,112 +20,92 @@ std::string default_id(TimePoint now) {
   return "essay-pipeline-" + digits.substr(0, 8) + "-" + digits.substr(8);
 }
 
+// An essay that is being created, on a worker.
+struct Creation {
+  Services& services;
+  Viewer viewer;
+  EssayCreate::Params params;
+  HistoryLine line;
+  Done_<EssayCreate> done;
+
+  // Makes it under this name and answers; false when the name is taken and another may be tried.
+  bool make(const std::string& id, bool another) {
+    const Moment moment{services.clock.now(), line.agent.value_or(""), line.model.value_or("")};
+    const Result<std::string> directory = services.registry.directory_for(essay_kind(), params.root, id);
+    if (!directory) return done(directory.error()), true;
+    Result<Applied<EssayReply>> applied = essay::create({"essay-" + make_uuid(), *directory}, params, moment);
+    if (!applied) return done(applied.error()), true;
+    Result<std::shared_ptr<Session>> made =
+        services.registry.create(essay_kind(), params.root, id, applied->document, line, viewer);
+    if (!made && made.error().code == ErrorCode::already_exists) {
+      if (another) return false;
+      answer_repeated(services, viewer, params.root.value_or("essay") + "/" + id, line, made.error(),
+                      std::move(applied->reply), done);
+    } else if (!made) {
+      done(made.error());
+    } else {
+      answer_created(services, *made, std::move(applied->reply), done);
+    }
+    return true;
+  }
+
+  // Answers as the first time when a session was made with this key already.
+  bool repeated() {
+    const auto known = services.registry.created_with(essay_kind(), *line.idempotency_key, viewer);
+    if (!known) return false;
+    const Moment moment{services.clock.now(), "", ""};
+    Result<Applied<EssayReply>> applied = essay::create({"", ""}, params, moment);
+    if (!applied) return done(applied.error()), true;
+    answer_repeated(services, viewer, *known, line,
+                    Error(ErrorCode::already_exists, "a session was created with this idempotency_key"),
+                    std::move(applied->reply), done);
+    return true;
+  }
+
+  void run() {
+    if (params.session_id) return static_cast<void>(make(*params.session_id, false));
+    // Of two calls with the same key the second one waits, and finds the session of the first.
+    static std::mutex keyed;
+    std::unique_lock lock(keyed, std::defer_lock);
+    if (line.idempotency_key) {
+      lock.lock();
+      if (repeated()) return;
+    }
+    const std::string base = default_id(services.clock.now());
+    for (int attempt = 1;; ++attempt) {
+      const std::string id = attempt == 1 ? base : base + "-" + std::to_string(attempt);
+      if (make(id, attempt < names_tried_max)) return;
+    }
+  }
+};
+
 }  // namespace
 
 void begin(For<EssayCreate>, Context& context, const EssayCreate::Params& params, const WriteOptions& options,
            Done_<EssayCreate> done) {
-  Services& services = context.services;
   const Actor actor = actor_of(context, options);
-  services.pool.post([&services, actor, params, done = std::move(done)] {
-    const Moment moment{services.clock.now(), actor.agent.value_or(""), actor.model.value_or("")};
-    const std::string base = params.session_id.value_or(default_id(moment.now));
-    for (int attempt = 1;; ++attempt) {
-      const std::string id = attempt == 1 ? base : base + "-" + std::to_string(attempt);
-      Result<std::string> directory = services.registry.directory_for(essay_kind(), params.root, id);
-      if (!directory) return done(directory.error());
-      auto applied = essay::create({"essay-" + make_uuid(), *directory}, params, moment);
-      if (!applied) return done(applied.error());
-      HistoryLine line;
-      line.command = EssayCreate::name;
-      line.arguments = encode(params);
-      line.agent = actor.agent;
-      line.model = actor.model;
-      Result<std::shared_ptr<Session>> made =
-          services.registry.create(essay_kind(), params.root, id, applied->document, line, actor.viewer);
-      if (!made && made.error().code == ErrorCode::already_exists && !params.session_id &&
-          attempt < names_tried_max)
-        continue;
-      if (!made) return done(made.error());
-      (*made)->look([&services, session = *made, reply = std::move(applied->reply),
-                     done](Result<Session::SnapshotPtr> snapshot) mutable {
-        if (!snapshot) return done(snapshot.error());
-        reply.session = make_envelope(session->place(), **snapshot, services.clock.now());
-        done(std::move(reply));
-      });
-      return;
-    }
-  });
+  auto creation =
+      std::make_shared<Creation>(Creation{context.services, actor.viewer, params, {}, std::move(done)});
+  creation->line.command = EssayCreate::name;
+  creation->line.arguments = encode(params);
+  creation->line.agent = actor.agent;
+  creation->line.model = actor.model;
+  creation->line.idempotency_key = options.idempotency_key;
+  context.services.pool.post([creation] { answer_guarded(creation->done, [&] { creation->run(); }); });
 }
 
-Change<EssayCompleteThesis> change(For<EssayCompleteThesis>, const View&, const Document& document,
-                                   const EssayCompleteThesis::Params& params, const Moment& moment) {
-  return essay::complete_thesis(document, params, moment);
-}
-
-Change<EssayCompleteOutline> change(For<EssayCompleteOutline>, const View&, const Document& document,
-                                    const EssayCompleteOutline::Params& params, const Moment& moment) {
-  return essay::complete_outline(document, params, moment);
-}
-
-Change<EssayStartSection> change(For<EssayStartSection>, const View&, const Document& document,
-                                 const EssayStartSection::Params& params, const Moment& moment) {
-  return essay::start_section(document, params, moment);
-}
-
-Change<EssayCompleteSection> change(For<EssayCompleteSection>, const View&, const Document& document,
-                                    const EssayCompleteSection::Params& params, const Moment& moment) {
-  return essay::complete_section(document, params, moment);
-}
-
-Change<EssayApproveBirdsEye> change(For<EssayApproveBirdsEye>, const View&, const Document& document,
-                                    const EssayApproveBirdsEye::Params& params, const Moment& moment) {
-  return essay::approve_birds_eye(document, params, moment);
-}
-
-Change<EssayPlanSection> change(For<EssayPlanSection>, const View&, const Document& document,
-                                const EssayPlanSection::Params& params, const Moment& moment) {
-  return essay::plan_section(document, params, moment);
-}
-
-Change<EssayCompleteParagraph> change(For<EssayCompleteParagraph>, const View&, const Document& document,
-                                      const EssayCompleteParagraph::Params& params, const Moment& moment) {
-  return essay::complete_paragraph(document, params, moment);
-}
-
-Change<EssayCompleteDraft> change(For<EssayCompleteDraft>, const View&, const Document& document,
-                                  const EssayCompleteDraft::Params& params, const Moment& moment) {
-  return essay::complete_draft(document, params, moment);
-}
-
-Change<EssayFinish> change(For<EssayFinish>, const View&, const Document& document,
-                           const EssayFinish::Params& params, const Moment& moment) {
-  return essay::finish(document, params, moment);
-}
-
-Change<EssayDeferVerification> change(For<EssayDeferVerification>, const View&, const Document& document,
-                                      const EssayDeferVerification::Params& params, const Moment& moment) {
-  return essay::defer_verification(document, params, moment);
-}
-
-Change<EssayResolveVerification> change(For<EssayResolveVerification>, const View&, const Document& document,
-                                        const EssayResolveVerification::Params& params,
-                                        const Moment& moment) {
-  return essay::resolve_verification(document, params, moment);
-}
-
-Change<EssayOverrideClaim> change(For<EssayOverrideClaim>, const View&, const Document& document,
-                                  const EssayOverrideClaim::Params& params, const Moment& moment) {
-  return essay::override_claim(document, params, moment);
-}
-
-Change<EssayCalibrateVoice> change(For<EssayCalibrateVoice>, const View&, const Document& document,
-                                   const EssayCalibrateVoice::Params& params, const Moment& moment) {
-  return essay::calibrate_voice(document, params, moment);
-}
-
-Change<EssaySetPushback> change(For<EssaySetPushback>, const View&, const Document& document,
-                                const EssaySetPushback::Params& params, const Moment& moment) {
-  return essay::set_pushback(document, params, moment);
+Result<EssayAssessImpact::Reply> dig(For<EssayAssessImpact>, const View& view,
+                                     const EssayAssessImpact::Params& params) {
+  const SessionPlace& place = view.session->place();
+  Env& env = view.session->env();
+  SESSIOND_ASSIGN(const Open dir, own(env, env.open_dir(place.root_handle, place.id)));
+  const Artifacts there = view_artifacts(env, dir.get(), place.directory);
+  const Moment moment{view.services.clock.now(), "", "", &there};
+  SESSIOND_ASSIGN(EssayAssessImpact::Reply reply,
+                  essay::assess_impact(view.snapshot->document, params, moment));
+  reply.session = view.envelope();
+  reply.revision = view.snapshot->revision;
+  return reply;
 }
 
 }  // namespace sessiond

@@ -4,6 +4,8 @@
 #include "common/uuid.h"
 #include "daemon/rpc/create_session.h"
 #include "daemon/rpc/handlers.h"
+#include "daemon/session/artifact_files.h"
+#include "daemon/session/artifact_history.h"
 
 namespace sessiond {
 namespace {
@@ -128,46 +130,84 @@ Status check_delete(const MoveCall& call) {
   return active(place, place.kind->summary(document, call.services.clock.now()).status, "deleted");
 }
 
-// On a worker.
+
+// The artifacts of a session as they were at `revision`, kept versions included.
+Result<std::vector<StateBytes>> artifacts_to_copy(const View& view, std::int64_t revision) {
+  const SessionPlace& place = view.session->place();
+  Env& env = view.session->env();
+  SESSIOND_ASSIGN(const Open dir, own(env, env.open_dir(place.root_handle, place.id)));
+  const Artifacts there = view_artifacts(env, dir.get(), place.directory);
+  SESSIOND_ASSIGN(const ArtifactsThen then, artifacts_at(*view.snapshot, revision, there));
+  std::vector<StateBytes> out;
+  std::size_t total = 0;
+  for (const auto& [name, info] : there.files) {
+    const auto changed = then.files.find(name);
+    if (changed != then.files.end() && !changed->second) continue;
+    out.push_back({name, changed == then.files.end() ? there.text(name) : *changed->second});
+    total += out.back().bytes.size();
+  }
+  for (const auto& [name, content] : then.files)
+    if (content && !there.has(name)) out.push_back({name, *content});
+  if (total > bundle_bytes_max)
+    return Error(ErrorCode::limit_exceeded,
+                 "the artifacts are larger than " + std::to_string(bundle_bytes_max) + " bytes together");
+  return out;
+}
+
+// The document of that revision under its new name.
+Result<Document> document_to_copy(const View& view, std::int64_t revision, const std::string& id) {
+  const Snapshot& now = *view.snapshot;
+  Document document = now.document;
+  if (revision != now.revision) {
+    if (now.history == nullptr)
+      return Error(ErrorCode::not_found, "there is no revision " + std::to_string(revision));
+    SESSIOND_ASSIGN(HistoryFile::AtRevision at, now.history->at_revision(revision, now.history_length));
+    document = std::move(at.document);
+  }
+  view.kind().rename(document, id);
+  return document;
+}
+
+// On the source's strand, so that its files belong to its document.
 void fork_now(const View& view, const SessionFork::Params& params, const std::string& id, HistoryLine line,
               const Viewer& viewer, const Done_<SessionFork>& done) {
   Services& services = view.services;
   const SessionPlace& from = view.session->place();
-  const Snapshot& now = *view.snapshot;
-  const std::int64_t revision = params.revision.value_or(now.revision);
-  Document document = now.document;
-  if (revision != now.revision) {
-    if (now.history == nullptr)
-      return done(Error(ErrorCode::not_found, "there is no revision " + std::to_string(revision)));
-    Result<HistoryFile::AtRevision> at = now.history->at_revision(revision, now.history_length);
-    if (!at) return done(at.error());
-    document = std::move(at->document);
-  }
-  from.kind->rename(document, id);
+  const std::int64_t revision = params.revision.value_or(view.snapshot->revision);
+  const Result<Document> document = document_to_copy(view, revision, id);
+  if (!document) return done(document.error());
+  const Result<std::vector<StateBytes>> artifacts = artifacts_to_copy(view, revision);
+  if (!artifacts) return done(artifacts.error());
   line.arguments = json::object{{"session_id", from.id}, {"revision", revision}};
   MessageReply reply;
   // What was not asked for by number is not told by number: a repeated call comes when there are more.
   const std::string asked = params.revision ? "revision " + std::to_string(revision) + " of " : "";
   reply.message = "Session " + id + " starts from " + asked + from.id + ".";
   Result<std::shared_ptr<Session>> made =
-      services.registry.create(*from.kind, from.root, id, document, line, viewer);
+      services.registry.create(*from.kind, from.root, id, *document, line, viewer, *artifacts);
   if (!made && made.error().code == ErrorCode::already_exists)
     return answer_repeated(services, viewer, from.root + "/" + id, line, made.error(), std::move(reply),
                            done);
   if (!made) return done(made.error());
-  (*made)->look([&services, session = *made, done, reply](Result<Session::SnapshotPtr> fresh) mutable {
-    answer_guarded(done, [&] {
-      if (!fresh) return done(fresh.error());
-      reply.session = make_envelope(session->place(), **fresh, services.clock.now());
-      done(reply);
-    });
-  });
+  answer_created(services, *made, std::move(reply), done);
+}
+
+// Brings the files back that a document of this kind speaks of, and says so.
+Status revert_files(const View& view, const SessionRevert::Params& params, const Moment& moment,
+                    Applied<MessageReply>& applied) {
+  if (view.kind().check_files == nullptr || moment.artifacts == nullptr) return {};
+  SESSIOND_ASSIGN(const ArtifactsThen then, artifacts_at(*view.snapshot, params.revision, *moment.artifacts));
+  applied.files = bring_back(then, *moment.artifacts, view.kind().logs);
+  if (!applied.files.empty()) applied.reply.message += " Its files are back as well.";
+  if (!then.lost.empty())
+    applied.reply.message += " These could not be brought back: " + join(then.lost, ", ") + ".";
+  return {};
 }
 
 }  // namespace
 
 Change<SessionRevert> change(For<SessionRevert>, const View& view, const Document& document,
-                             const SessionRevert::Params& params, const Moment&) {
+                             const SessionRevert::Params& params, const Moment& moment) {
   const Snapshot& now = *view.snapshot;
   if (now.history == nullptr || params.revision >= now.revision)
     return Error(ErrorCode::not_found, "params.revision: expected an earlier revision than " +
@@ -180,6 +220,7 @@ Change<SessionRevert> change(For<SessionRevert>, const View& view, const Documen
   applied.reply.message = "Revision " + std::to_string(params.revision) + " is back as a new revision.";
   if (applied.document == document)
     applied.reply.message = "Nothing differs from revision " + std::to_string(params.revision) + ".";
+  SESSIOND_TRY(revert_files(view, params, moment, applied));
   return applied;
 }
 
@@ -203,14 +244,16 @@ void begin(For<SessionFork>, Context& context, const SessionFork::Params& params
   line.agent = actor.agent;
   line.model = actor.model;
   line.idempotency_key = options.idempotency_key;
-  source->look([&services, source, params, id, line, viewer = actor.viewer,
-                done](Result<Session::SnapshotPtr> snapshot) {
-    if (!snapshot) return done(snapshot.error());
-    const View view{services, source, *snapshot};
-    services.pool.post([view, params, id, line, viewer, done] {
-      answer_guarded(done, [&] { fork_now(view, params, id, line, viewer, done); });
-    });
-  });
+  source->exclusively(
+      [&services, weak = std::weak_ptr(source), params, id, line, viewer = actor.viewer,
+       done](Result<Session::SnapshotPtr> snapshot) {
+        answer_guarded(done, [&] {
+          if (!snapshot) return done(snapshot.error());
+          fork_now(View{services, weak.lock(), *snapshot}, params, id, line, viewer, done);
+        });
+        return false;
+      },
+      [done](const Error& error) { done(error); });
 }
 
 void begin(For<SessionArchive>, Context& context, const SessionArchive::Params& params,

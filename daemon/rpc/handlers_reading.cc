@@ -2,6 +2,7 @@
 #include "common/json.h"
 #include "common/json_edit.h"
 #include "common/json_patch.h"
+#include "common/relative_time.h"
 #include "common/text.h"
 #include "daemon/rpc/handlers.h"
 #include "daemon/rpc/history_page.h"
@@ -46,6 +47,15 @@ SessionList::Item to_item(const ListedSession& listed) {
   item.updated_at = format_rfc3339(brief.updated_at);
   item.last_activity = format_rfc3339(brief.last_activity);
   return item;
+}
+
+// "essay-pipeline-20260214-143022 -- Stage 3, Section 2 -- Last active: 2 hours ago".
+std::string line_of(const ListedSession& listed, TimePoint now) {
+  const SessionBrief& brief = listed.brief;
+  const std::string active =
+      brief.last_activity == TimePoint{} ? "unknown" : relative_time(brief.last_activity, now);
+  return listed.id + " -- " + (brief.position.empty() ? brief.status : brief.position) +
+         " -- Last active: " + active;
 }
 
 std::string describe_change(const json::object& operation) {
@@ -101,7 +111,12 @@ Result<SessionList::Reply> run(For<SessionList>, Context& context, const Session
   }
   const ListPage page = context.services.registry.list(filter, actor_of(context, {}).viewer);
   SessionList::Reply reply;
-  for (const ListedSession& listed : page.sessions) reply.sessions.push_back(to_item(listed));
+  reply.text = page.sessions.empty() ? "No sessions found.\n" : "Sessions found:\n";
+  for (const ListedSession& listed : page.sessions) {
+    reply.sessions.push_back(to_item(listed));
+    reply.text +=
+        std::to_string(reply.sessions.size()) + ". " + line_of(listed, context.services.clock.now()) + "\n";
+  }
   reply.next_cursor = page.next_cursor;
   reply.total = static_cast<std::int64_t>(page.total);
   return reply;

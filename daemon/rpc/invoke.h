@@ -106,6 +106,14 @@ Status check_kind(const Session& session) {
 }
 
 template <class M>
+Status check_revision(const WriteOptions& options) {
+  if (!needs_revision<M> || options.if_revision) return {};
+  return Error(ErrorCode::invalid_params,
+               "params.if_revision: required, " + std::string(M::name) + " confirms what was proposed for it")
+      .with("field", "params.if_revision");
+}
+
+template <class M>
 bool digs(const typename M::Params& params) {
   if constexpr (Looks<M> && Digs<M>)
     return must_dig(For<M>{}, params);
@@ -147,6 +155,7 @@ Status change_session(Context& context, typename M::Params params, WriteOptions 
   SESSIOND_ASSIGN(std::shared_ptr<Session> session,
                   context.services.registry.find(params.session_id, actor.viewer));
   SESSIOND_TRY(check_kind<M>(*session));
+  SESSIOND_TRY(check_revision<M>(options));
   options.agent = actor.agent;
   options.model = actor.model;
   Command command;

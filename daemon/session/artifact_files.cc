@@ -83,6 +83,14 @@ Status redo(SessionStore& store, const json::object& recorded) {
   return done_already(status) ? Status() : std::move(status);
 }
 
+// Whether a directory or a file is at `path`, which starts at the root.
+bool exists(Env& env, const std::string& path) {
+  if (own(env, env.open_root(path)).ok()) return true;
+  const std::size_t slash = path.rfind('/');
+  const Result<Open> parent = own(env, env.open_root(slash == 0 ? "/" : path.substr(0, slash)));
+  return parent && env.stat(parent->get(), path.substr(slash + 1)).ok();
+}
+
 }  // namespace
 
 Result<std::vector<Artifact>> list_artifacts(Env& env, Handle dir) {
@@ -107,6 +115,7 @@ Artifacts view_artifacts(Env& env, Handle dir, std::string directory) {
       const auto modified = parse_rfc3339(artifact.modified_at);
       out.files[artifact.name] = {artifact.bytes, modified ? modified->time : TimePoint{}};
     }
+  out.exists = [&env](const std::string& path) { return exists(env, path); };
   out.read = [&env, dir](const std::string& name) { return read_all(env, dir, name, artifact_bytes_max); };
   return out;
 }
@@ -136,7 +145,11 @@ json::array describe_artifacts(const std::vector<FileOp>& files) {
   for (const FileOp& op : files) {
     json::object recorded;
     if (op.action == FileOp::Action::write)
-      recorded = {{"action", "write"}, {"name", op.name}, {"staged", op.staged}, {"bytes", op.bytes.size()}};
+      recorded = {{"action", "write"},
+                  {"name", op.name},
+                  {"staged", op.staged},
+                  {"bytes", op.bytes.size()},
+                  {"hash", state_hash(op.bytes)}};
     else
       recorded = {{"action", "archive"}, {"name", op.name}, {"to", op.to}, {"inode", op.inode}};
     out.emplace_back(std::move(recorded));

@@ -1,6 +1,8 @@
 #include "daemon/session/manual_recovery.h"
 
 #include "common/text.h"
+#include "daemon/session/artifact_files.h"
+#include "daemon/session/artifact_recovery.h"
 #include "daemon/session/state_text.h"
 
 namespace sessiond {
@@ -41,11 +43,16 @@ Start anew(Document document, const HistoryTail& tail, std::string lost) {
   return start;
 }
 
-Result<Document> fresh_document(const Kind& kind, const std::optional<json::object>& directions) {
+Result<Document> fresh_document(SessionStore& store, const Kind& kind, const RecoveryChoice& choice,
+                                TimePoint now) {
+  const std::optional<json::object>& directions = choice.directions;
   if (!directions)
     return Error(ErrorCode::invalid_params,
                  "params.directions: required with from=fresh: the document to start from")
         .with("field", "params.directions");
+  if (kind.start_from != nullptr)
+    return kind.start_from(*directions, view_artifacts(store.env(), store.dir(), choice.directory),
+                           store.id(), now);
   std::map<std::string, json::value> files;
   for (const StateFile& file : kind.files) {
     const json::value* part = file.member.empty() ? nullptr : directions->if_contains(file.member);
@@ -63,7 +70,7 @@ Status check_document(const Kind& kind, const Document& document) {
 }
 
 Result<Start> choose(SessionStore& store, const Kind& kind, const RecoveryChoice& choice,
-                     const HistoryTail& tail) {
+                     const HistoryTail& tail, TimePoint now) {
   if (choice.from == "history") return from_history(store, tail);
   if (choice.from == "backup" || choice.from == "state") {
     const bool backup = choice.from == "backup";
@@ -72,12 +79,17 @@ Result<Start> choose(SessionStore& store, const Kind& kind, const RecoveryChoice
     return anew(std::move(document), tail, backup ? "the last state update" : "earlier revisions");
   }
   if (choice.from == "fresh") {
-    SESSIOND_ASSIGN(Document document, fresh_document(kind, choice.directions));
+    SESSIOND_ASSIGN(Document document, fresh_document(store, kind, choice, now));
     return anew(std::move(document), tail, "what the given document does not hold");
   }
-  return Error(ErrorCode::unsupported,
-               "sessions of kind " + std::string(kind.name) + " cannot be rebuilt from artifact files")
-      .next("recover from history, backup or fresh");
+  SESSIOND_ASSIGN(LoadedSession told, load_from_artifacts(store, kind, now, choice.directory));
+  return anew(std::move(told.state.document), tail, std::string(reconstruction_lost));
+}
+
+// The specifications' words where they have some.
+std::string message_of(const RecoveryReport& report) {
+  if (report.level == 2) return std::string(reconstructed_message);
+  return "Session state recovered from " + report.source + "; may be lost: " + report.lost + ".";
 }
 
 }  // namespace
@@ -90,7 +102,7 @@ Result<RecoveryReport> recover_session(SessionStore& store, const Kind& kind, co
     locked.emplace(std::move(taken));
   }
   SESSIOND_ASSIGN(const HistoryTail tail, store.load());
-  SESSIOND_ASSIGN(Start start, choose(store, kind, choice, tail));
+  SESSIOND_ASSIGN(Start start, choose(store, kind, choice, tail, now));
   SESSIOND_TRY(check_document(kind, start.document));
   for (const std::string& name : state_names(kind)) (void)store.quarantine(name).ok();  // there may be none
   if (!store.has_history())
@@ -98,11 +110,11 @@ Result<RecoveryReport> recover_session(SessionStore& store, const Kind& kind, co
   else
     SESSIOND_TRY(store.restart_history(start.keep_bytes));
   RecoveryReport report;
-  report.level = choice.from == "fresh" ? 3 : 1;
+  report.level = choice.from == "fresh" ? 3 : choice.from == "artifacts" ? 2 : 1;
   report.source = choice.from;
   report.revision = start.state.revision + 1;
   report.lost = start.lost;
-  report.message = "Session state recovered from " + choice.from + "; may be lost: " + start.lost + ".";
+  report.message = message_of(report);
   SESSIOND_TRY(append_recovery(store, kind, start.state, std::move(start.document), report, now));
   return report;
 }

@@ -14,6 +14,7 @@ struct RecoveryChoice {
   std::string from;  // history, state, backup, artifacts or fresh
   std::optional<json::object> directions;
   bool lock_held = false;  // the caller holds the directory's lock already
+  std::string directory;   // where the session is, for documents that say so
 };
 
 // Runs on the session's strand while it is not loaded. Refused for a session that loads as it is, unless the

@@ -3,6 +3,7 @@
 #include "common/json_patch.h"
 #include "common/log.h"
 #include "common/text.h"
+#include "daemon/session/artifact_recovery.h"
 #include "daemon/session/state_text.h"
 #include "daemon/session/torn_state.h"
 #include "daemon/store/layout.h"
@@ -262,7 +263,8 @@ Error level_3(SessionStore& store, std::string_view why) {
 }
 
 // The state files alone: a session that another tool made, or one whose history is gone.
-Result<LoadedSession> load_from_files(SessionStore& store, const Kind& kind) {
+Result<LoadedSession> load_from_files(SessionStore& store, const Kind& kind, TimePoint now,
+                                      const std::string& directory) {
   LoadedSession loaded;
   SessionState& next = loaded.state;
   std::vector<Discrepancy> warnings;
@@ -271,7 +273,10 @@ Result<LoadedSession> load_from_files(SessionStore& store, const Kind& kind) {
     const std::string why = document.error().message;
     warnings.clear();
     document = read_state_document(store, kind, true, warnings);
-    if (!document) return level_3(store, why);
+    if (!document) {
+      Result<LoadedSession> told = load_from_artifacts(store, kind, now, directory);
+      return told ? std::move(told) : level_3(store, why);
+    }
     loaded.report = report_level_1("backup", 0, "the last state update",
                                    "Session state recovered from backup. Last state update may be lost.");
     next.warnings.push_back(loaded.report->message);
@@ -298,12 +303,12 @@ Result<Document> read_state_document(SessionStore& store, const Kind& kind, bool
 }
 
 Status append_recovery(SessionStore& store, const Kind& kind, SessionState& state, Document document,
-                       const RecoveryReport& report, TimePoint now) {
+                       const RecoveryReport& report, TimePoint now, std::string_view command) {
   SessionState next = state;
   next.document = std::move(document);
   ++next.revision;
   next.base = 0;  // the line carries the whole document: what came before may not lead to it
-  SESSIOND_TRY(append_line(store, kind, state, std::move(next), "session.recover", report.to_json(), now));
+  SESSIOND_TRY(append_line(store, kind, state, std::move(next), command, report.to_json(), now));
   write_all_state(store, kind, state.document);
   return {};
 }
@@ -331,11 +336,12 @@ json::object describe_meta(const Kind& kind, const Summary& summary, json::objec
   return meta;
 }
 
-Result<LoadedSession> load_session(SessionStore& store, const Kind& kind, TimePoint now) {
+Result<LoadedSession> load_session(SessionStore& store, const Kind& kind, TimePoint now,
+                                   const std::string& directory) {
   SESSIOND_ASSIGN(HistoryTail tail, store.load());
   if (!tail.damage.empty()) {
     if (!tail.document) {
-      Result<LoadedSession> loaded = load_from_files(store, kind);
+      Result<LoadedSession> loaded = load_from_files(store, kind, now, directory);
       if (!loaded) return loaded;
       loaded->state.read_only = "the history is damaged: " + tail.damage;
       loaded->state.warnings.push_back(loaded->state.read_only);
@@ -350,7 +356,9 @@ Result<LoadedSession> load_session(SessionStore& store, const Kind& kind, TimePo
     return loaded;
   }
   if (tail.last) return load_from_history(store, kind, std::move(tail), now);
-  return load_from_files(store, kind);
+  Result<LoadedSession> loaded = load_from_files(store, kind, now, directory);
+  if (loaded) keep_recovered(store, kind, *loaded, now);
+  return loaded;
 }
 
 Status append_adoption(SessionStore& store, const Kind& kind, SessionState& state, TimePoint now) {

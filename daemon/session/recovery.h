@@ -8,6 +8,7 @@
 //   state file unreadable                        level 1: kept in quarantine/, rewritten from the history
 //   no history, state file readable              adopted as it is; nothing is written before the first change
 //   no history, state file unreadable            level 1 from .bak
+//   nothing of that, but files of the kind       level 2: reconstructed from them (artifact_recovery.h)
 //   nothing readable, or the history is damaged  level 3: reported, read-only until session.recover
 #pragma once
 
@@ -35,8 +36,10 @@ struct LoadedSession {
   std::optional<RecoveryReport> report;
 };
 
-// An error of code damaged: level 3, with the files that are there.
-Result<LoadedSession> load_session(SessionStore& store, const Kind& kind, TimePoint now);
+// An error of code damaged: level 3, with the files that are there. `directory` is where the session is, for
+// documents that say so.
+Result<LoadedSession> load_session(SessionStore& store, const Kind& kind, TimePoint now,
+                                   const std::string& directory = "");
 
 // Looks whether somebody changed a state file since it was last seen; an edit that is valid becomes a line
 // `external.edit`, one that is not goes to quarantine. `state` is always what the history says, also when it
@@ -47,9 +50,11 @@ Status accept_edits(SessionStore& store, const Kind& kind, SessionState& state, 
 Result<Document> read_state_document(SessionStore& store, const Kind& kind, bool backups,
                                      std::vector<Discrepancy>& warnings);
 
-// Goes on with `document` as a new revision after a recovery that somebody asked for.
+// Goes on with `document` as a new revision after a recovery that somebody asked for, or that the daemon did
+// by itself.
 Status append_recovery(SessionStore& store, const Kind& kind, SessionState& state, Document document,
-                       const RecoveryReport& report, TimePoint now);
+                       const RecoveryReport& report, TimePoint now,
+                       std::string_view command = "session.recover");
 
 // The first line of a session that was found without a history: its document as it is, revision 1.
 Status append_adoption(SessionStore& store, const Kind& kind, SessionState& state, TimePoint now);

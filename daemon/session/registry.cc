@@ -246,7 +246,8 @@ Result<std::string> Registry::directory_for(const Kind& kind, const std::optiona
 Result<std::shared_ptr<Session>> Registry::create(const Kind& kind,
                                                   const std::optional<std::string>& root_name,
                                                   const std::string& id, const Document& document,
-                                                  HistoryLine line, const Viewer& viewer) {
+                                                  HistoryLine line, const Viewer& viewer,
+                                                  const std::vector<StateBytes>& artifacts) {
   return make_session(kind, root_name, id, [&](const Root& root) -> Result<FoundSession> {
     const TimePoint now = services_.clock.now();
     line.timestamp = format_rfc3339_millis(now);
@@ -254,11 +255,23 @@ Result<std::shared_ptr<Session>> Registry::create(const Kind& kind,
     line.document = document;
     line.meta = describe_meta(kind, document, {}, line.timestamp, now);
     if (viewer.uid >= 0) line.meta["owner_uid"] = viewer.uid;
-    const std::vector<StateBytes> state = render_state(kind, document);
+    if (line.idempotency_key) line.meta["created_with"] = creation_mark(viewer.uid, *line.idempotency_key);
+    std::vector<StateBytes> state = render_state(kind, document);
     for (const StateBytes& file : state) line.files[file.name] = state_hash(file.bytes);
+    state.insert(state.end(), artifacts.begin(), artifacts.end());
     SESSIOND_TRY(SessionStore::create(services_.env, root.dir.get(), id, build_history_line(line), state));
     return FoundSession{id, brief_of_meta(line.meta, 1)};
   });
+}
+
+std::optional<std::string> Registry::created_with(const Kind& kind, const std::string& key,
+                                                  const Viewer& viewer) const {
+  const std::uint64_t mark = mark_value(creation_mark(viewer.uid, key));
+  const std::lock_guard lock(mutex_);
+  for (const auto& [name, entry] : entries_)
+    if (entry->brief.creation_mark == mark && entry->root->kind == &kind && visible(*entry, viewer))
+      return name.first + "/" + name.second;
+  return std::nullopt;
 }
 
 Result<std::shared_ptr<Session>> Registry::create_from(const Kind& kind,

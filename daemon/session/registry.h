@@ -86,7 +86,11 @@ class Registry {
   // A new session; `line` carries the command for the history. Blocks until it is durable.
   Result<std::shared_ptr<Session>> create(const Kind& kind, const std::optional<std::string>& root,
                                           const std::string& id, const Document& document, HistoryLine line,
-                                          const Viewer& viewer);
+                                          const Viewer& viewer,
+                                          const std::vector<StateBytes>& artifacts = {});
+  // root/id of a session of this kind that `viewer` created with this idempotency key, if there is one.
+  std::optional<std::string> created_with(const Kind& kind, const std::string& key,
+                                          const Viewer& viewer) const;
 
   // A new session with the files of a bundle.
   Result<std::shared_ptr<Session>> create_from(const Kind& kind, const std::optional<std::string>& root,

@@ -3,11 +3,13 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <charconv>
 #include <system_error>
 #include <thread>
 
 #include "common/caught.h"
 #include "common/log.h"
+#include "daemon/session/artifact_files.h"
 #include "daemon/session/state_text.h"
 #include "daemon/store/history_file.h"
 #include "daemon/store/layout.h"
@@ -61,12 +63,14 @@ bool has_traces(Env& env, Handle dir, const StateFile& file) {
          env.stat(dir, layout::backup_of(file.name)).ok();
 }
 
-// A session without a history of ours: what its state files say.
-std::optional<SessionBrief> brief_of_files(Env& env, Handle dir, const Kind& kind, TimePoint now) {
+// A session without a history of ours: what its state files, or their backups, say.
+std::optional<SessionBrief> brief_of_files(Env& env, Handle dir, const Kind& kind, TimePoint now,
+                                           bool backups) {
   std::map<std::string, json::value> files;
   for (const StateFile& file : kind.files) {
-    const Result<std::string> bytes = read_all(env, dir, std::string(file.name), legacy_state_bytes_max);
-    if (!bytes && bytes.error().code == ErrorCode::not_found && !has_traces(env, dir, file))
+    const std::string name = backups ? layout::backup_of(file.name) : std::string(file.name);
+    const Result<std::string> bytes = read_all(env, dir, name, legacy_state_bytes_max);
+    if (!bytes && bytes.error().code == ErrorCode::not_found && (backups || !has_traces(env, dir, file)))
       return std::nullopt;
     if (!bytes) return brief_of_problem(bytes.error().message);
     Result<json::value> parsed = parse_state(file, *bytes);
@@ -79,7 +83,37 @@ std::optional<SessionBrief> brief_of_files(Env& env, Handle dir, const Kind& kin
   return brief_of_summary(kind.summary(*document, now));
 }
 
+// The same when the state file is missing or cannot be read, for a kind that can do without: its backup, else
+// its artifacts. `broken` is what is known so far; none when the state file is not there at all, and then the
+// directory must look like a session by its name or by a backup.
+std::optional<SessionBrief> brief_of_remains(Env& env, Handle dir, const std::string& id, const Kind& kind,
+                                             TimePoint now, std::optional<SessionBrief> broken) {
+  if (kind.reconstruct == nullptr) return broken;
+  std::optional<SessionBrief> brief = brief_of_files(env, dir, kind, now, true);
+  if (!broken && !brief && !id.starts_with(kind.directory_prefix)) return std::nullopt;
+  std::string_view source = "its backup";
+  if (!brief || !brief->problem.empty()) {
+    source = "its artifact files";
+    const Result<Document> told = kind.reconstruct(view_artifacts(env, dir, ""), id, now);
+    if (!told) return broken ? broken : brief;
+    brief = brief_of_summary(kind.summary(*told, now));
+  }
+  const std::string missing = std::string(kind.files.front().name) + " is missing";
+  brief->problem = (broken ? broken->problem : missing) + "; told from " + std::string(source);
+  return brief;
+}
+
 }  // namespace
+
+std::string creation_mark(std::int64_t uid, std::string_view key) {
+  return state_hash(std::to_string(uid) + ":" + std::string(key)).substr(0, 16);
+}
+
+std::uint64_t mark_value(std::string_view mark) {
+  std::uint64_t value = 0;
+  std::from_chars(mark.data(), mark.data() + mark.size(), value, 16);
+  return value;
+}
 
 SessionBrief brief_of_meta(const json::object& meta, std::int64_t revision) {
   SessionBrief brief;
@@ -95,6 +129,7 @@ SessionBrief brief_of_meta(const json::object& meta, std::int64_t revision) {
   brief.created_at = time_of(text_of(meta, "created_at"));
   brief.updated_at = time_of(text_of(meta, "updated_at"));
   brief.last_activity = time_of(text_of(meta, "last_activity"));
+  brief.creation_mark = mark_value(text_of(meta, "created_with"));
   brief.revision = revision;
   return brief;
 }
@@ -109,9 +144,10 @@ std::optional<FoundSession> examine_directory(Env& env, Handle parent, const std
   const Result<std::optional<HistoryLine>> last = last_line(env, dir->get());
   if (!last) return FoundSession{id, brief_of_problem(last.error().message)};
   if (*last) return FoundSession{id, brief_of_meta((*last)->meta, (*last)->revision)};
-  if (std::optional<SessionBrief> brief = brief_of_files(env, dir->get(), kind, now))
-    return FoundSession{id, std::move(*brief)};
-  return std::nullopt;
+  std::optional<SessionBrief> brief = brief_of_files(env, dir->get(), kind, now, false);
+  if (!brief || !brief->problem.empty())
+    brief = brief_of_remains(env, dir->get(), id, kind, now, std::move(brief));
+  return brief ? std::optional(FoundSession{id, std::move(*brief)}) : std::nullopt;
 }
 
 Result<std::vector<FoundSession>> scan_directory(Env& env, Handle dir, const Kind& kind, TimePoint now) {

@@ -21,13 +21,19 @@ struct SessionBrief {
   TimePoint created_at;
   TimePoint updated_at;
   TimePoint last_activity;
-  std::int64_t owner_uid = -1;  // below 0: unknown, the daemon's own
+  std::int64_t owner_uid = -1;      // below 0: unknown, the daemon's own
+  std::uint64_t creation_mark = 0;  // of the key it was created with; 0: none
 };
 
 struct FoundSession {
   std::string id;
   SessionBrief brief;
 };
+
+// Recognises the session that a create with this key made: hex digits, as `created_with` in the history's
+// meta has them, and their value.
+std::string creation_mark(std::int64_t uid, std::string_view key);
+std::uint64_t mark_value(std::string_view mark);
 
 SessionBrief brief_of_meta(const json::object& meta, std::int64_t revision);
 

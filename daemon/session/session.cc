@@ -199,7 +199,8 @@ Status Session::ensure_loaded() {
     SESSIOND_ASSIGN(store, SessionStore::open(services_.env, place_.root_handle, place_.id));
   }
   SESSIOND_ASSIGN(const SessionStore::Locked locked, store->lock());
-  Result<LoadedSession> result = load_session(*store, *place_.kind, services_.clock.now());
+  Result<LoadedSession> result =
+      load_session(*store, *place_.kind, services_.clock.now(), place_.directory);
   // A sync that failed is not to be forgotten, loaded or not.
   kept_ = !result && store->must_keep() ? store : nullptr;
   SESSIOND_ASSIGN(LoadedSession loaded, std::move(result));
@@ -292,7 +293,8 @@ Status Session::make_ready(SessionState& state) {
   SESSIOND_TRY(check_writable(state));
   if (store_->has_history() && !store_->history_unchanged()) {
     // Another program appended to the history, or replaced it.
-    SESSIOND_ASSIGN(LoadedSession loaded, load_session(*store_, *place_.kind, services_.clock.now()));
+    SESSIOND_ASSIGN(LoadedSession loaded,
+                    load_session(*store_, *place_.kind, services_.clock.now(), place_.directory));
     state = std::move(loaded.state);
     publish(state);
     if (!state.read_only.empty()) return Error(ErrorCode::read_only, state.read_only);

@@ -1,7 +1,6 @@
 #include "daemon/store/layout.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "common/text.h"
 #include "common/utf8.h"
@@ -13,12 +12,6 @@ constexpr std::size_t session_id_bytes_max = 128;
 constexpr std::size_t artifact_name_bytes_max = 200;
 
 bool word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
-
-// Where the extension starts, the dot included; the end when there is none.
-std::size_t extension(std::string_view name) {
-  const std::size_t dot = name.rfind('.');
-  return dot == std::string_view::npos || dot == 0 ? name.size() : dot;
-}
 
 bool reserved(std::string_view name) {
   // State files of every kind, whatever the kind of this session: a bundle may move between kinds' tools.
@@ -69,25 +62,6 @@ Status check_artifact_name(std::string_view name) {
   return Error(ErrorCode::invalid_params,
                "name: " + quoted(name) + " cannot be an artifact: " + std::string(problem))
       .with("field", "params.name");
-}
-
-std::string version_name(std::string_view artifact, int version) {
-  const std::size_t dot = extension(artifact);
-  return std::string(artifact.substr(0, dot)) + ".v" + std::to_string(version) +
-         std::string(artifact.substr(dot));
-}
-
-std::optional<int> version_of(std::string_view artifact, std::string_view name) {
-  const std::size_t dot = extension(artifact);
-  const std::string before = std::string(artifact.substr(0, dot)) + ".v";
-  const std::string_view after = artifact.substr(dot);
-  if (!name.starts_with(before) || !name.ends_with(after) || name.size() <= before.size() + after.size())
-    return std::nullopt;
-  const std::string_view digits = name.substr(before.size(), name.size() - before.size() - after.size());
-  int version = 0;
-  const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), version);
-  if (status != std::errc() || end != digits.data() + digits.size() || version < 1) return std::nullopt;
-  return version;
 }
 
 }  // namespace sessiond::layout

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "common/result.h"
+#include "common/version_name.h"
 
 namespace sessiond::layout {
 
@@ -40,9 +41,7 @@ Status check_artifact_name(std::string_view name);
 // The same for a name that is there: the kept version of a long name is longer.
 bool is_artifact(std::string_view name);
 
-// "draft.md" and 3 give "draft.v3.md".
-std::string version_name(std::string_view artifact, int version);
-// The version in a kept name of `artifact`: "draft.v3.md" gives 3.
-std::optional<int> version_of(std::string_view artifact, std::string_view name);
+using sessiond::version_name;
+using sessiond::version_of;
 
 }  // namespace sessiond::layout

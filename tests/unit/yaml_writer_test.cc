@@ -1,6 +1,7 @@
 #include "common/yaml_writer.h"
 
 #include <doctest/doctest.h>
+#include <yaml-cpp/yaml.h>
 
 #include "common/json.h"
 #include "common/yaml.h"
@@ -17,7 +18,88 @@ void check_back(const json::value& value) {
   CHECK(outcome(parse_yaml(text)) == to_json_text(value));
 }
 
+// The text as yaml-cpp understands it by itself: strings are marked as quoted, so that no reader takes them
+// for something else; all other scalars are plain.
+void check_foreign(const YAML::Node& node, const json::value& value) {
+  if (const json::object* object = value.if_object()) {
+    REQUIRE(node.IsMap());
+    REQUIRE(node.size() == object->size());
+    auto member = object->begin();
+    for (const auto& pair : node) {
+      CHECK(pair.first.Scalar() == std::string(member->key()));
+      check_foreign(pair.second, (member++)->value());
+    }
+  } else if (const json::array* array = value.if_array()) {
+    REQUIRE(node.IsSequence());
+    REQUIRE(node.size() == array->size());
+    for (std::size_t i = 0; i < array->size(); ++i) check_foreign(node[i], (*array)[i]);
+  } else if (const json::string* text = value.if_string()) {
+    CHECK(node.Tag() == "!");
+    CHECK(node.Scalar() == std::string(*text));
+  } else if (value.is_null()) {
+    CHECK(node.IsNull());
+  } else {
+    CHECK(node.Tag() == "?");
+    CHECK(node.Scalar() == to_json_text(value));
+  }
+}
+
+// Values whose strings are made of what YAML gives a meaning to.
+class Awkward {
+ public:
+  explicit Awkward(std::uint64_t seed) : random_(seed) {}
+
+  std::string text() {
+    static constexpr const char* pieces[] = {
+        "1",          "-",     "- ", "0x1F", "1e5",  ".inf", "true",   "No",     "null", "~",
+        "2026-02-14", "12:30", ":",  ": ",   "#",    " #",   "'",      "\"",     "\\",   "\n",
+        "\n\n",       "\t",    "\r", " ",    "  ",   "{",    "}",      "[",      "]",    ",",
+        "&a",         "*a",    "!t", "|",    ">",    "%",    "@",      "`",      "---",  "...",
+        "<<",         "=",     "? ", "é",    "日本", "😀",    "\u0085", "\u2028", "a",    "word"};
+    std::string out;
+    for (std::uint64_t left = random_.below(5); left > 0; --left)
+      out += pieces[random_.below(std::size(pieces))];
+    return out;
+  }
+
+  json::value value(std::size_t depth) {
+    switch (random_.below(depth == 0 ? 4 : 7)) {
+      case 0:
+        return nullptr;
+      case 1:
+        return static_cast<std::int64_t>(random_.below(100));
+      case 2:
+      case 3:
+        return json::value(text());
+      case 4: {
+        json::array out;  // empty ones included
+        for (std::uint64_t left = random_.below(4); left > 0; --left) out.push_back(value(depth - 1));
+        return out;
+      }
+      default: {
+        json::object out;
+        for (std::uint64_t left = random_.below(4); left > 0; --left) out[text()] = value(depth - 1);
+        return out;
+      }
+    }
+  }
+
+ private:
+  RandomJson random_;
+};
+
 }  // namespace
+
+TEST_CASE("yaml writer: awkward strings and nested empties, as our reader and as yaml-cpp read them") {
+  for (std::uint64_t seed = 1; seed <= 5'000; ++seed) {
+    const json::value value = {{"root", Awkward(seed).value(5)}};
+    const std::string text = to_yaml_text(value);
+    CAPTURE(seed);
+    CAPTURE(text);
+    REQUIRE(outcome(parse_yaml(text)) == to_json_text(value));
+    check_foreign(YAML::Load(text), value);
+  }
+}
 
 TEST_CASE("yaml writer: block style, words as they are, strings quoted") {
   const json::value value = {
