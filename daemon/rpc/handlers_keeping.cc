@@ -130,7 +130,6 @@ Status check_delete(const MoveCall& call) {
   return active(place, place.kind->summary(document, call.services.clock.now()).status, "deleted");
 }
 
-
 // The artifacts of a session as they were at `revision`, kept versions included.
 Result<std::vector<StateBytes>> artifacts_to_copy(const View& view, std::int64_t revision) {
   const SessionPlace& place = view.session->place();

@@ -199,8 +199,7 @@ Status Session::ensure_loaded() {
     SESSIOND_ASSIGN(store, SessionStore::open(services_.env, place_.root_handle, place_.id));
   }
   SESSIOND_ASSIGN(const SessionStore::Locked locked, store->lock());
-  Result<LoadedSession> result =
-      load_session(*store, *place_.kind, services_.clock.now(), place_.directory);
+  Result<LoadedSession> result = load_session(*store, *place_.kind, services_.clock.now(), place_.directory);
   // A sync that failed is not to be forgotten, loaded or not.
   kept_ = !result && store->must_keep() ? store : nullptr;
   SESSIOND_ASSIGN(LoadedSession loaded, std::move(result));

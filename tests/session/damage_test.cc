@@ -296,7 +296,8 @@ class Judge {
       return before.ends_with(bytes) && before.size() - bytes.size() <= same;
     });
     if (torn && !found) return "a part of the history is gone";
-    if (seen.last_command() != "session.recovered") return "";
+    // What was missing cannot be put aside.
+    if (seen.last_command() != "session.recovered" || !files_.at(state_name)) return "";
     return std::count(kept.begin(), kept.end(), damaged(state_name)) == 1
                ? ""
                : "the state file was not put aside";
