@@ -243,7 +243,10 @@ TEST_CASE("a backup made of hard links neither stops the session nor sees its ch
     CHECK(read_text(s.dir("demo") / "session.json").find("\"current_phase\": 8") != std::string::npos);
     CHECK(fs::hard_link_count(s.dir("demo") / "history.jsonl") == 1);
     CHECK(in_quarantine(s.dir("demo")) == 0);
-    for (const auto& [name, content] : before) CHECK_MESSAGE(read_text(backup / name) == content, name);
+    for (const auto& file : before) {
+      CAPTURE(file.first);
+      CHECK(read_text(backup / file.first) == file.second);
+    }
     Sessions again(s.state_dir);
     CHECK(again.document("demo") == d.document("demo"));
     CHECK(again.history("demo").size() == 11);
