@@ -106,12 +106,12 @@ void check_session(TestClient& client, const Acknowledged& known, const std::str
   CHECK_MESSAGE(!known.all(), where, ": the deleted session is there");
   CHECK_MESSAGE(*revision >= known.last_revision, where);
   CHECK_MESSAGE(*revision <= known.last_revision + 1, where);
-  for (const auto& [at, value] : known.value_at) {
+  for (const auto& change : known.value_at) {
+    const std::string at = std::to_string(change.first);
     const json::value old =
-        client.call("session.get",
-                    R"({"session_id":"k","pointer":"/metadata/n","at_revision":)" + std::to_string(at) + "}");
+        client.call("session.get", R"({"session_id":"k","pointer":"/metadata/n","at_revision":)" + at + "}");
     REQUIRE_MESSAGE(result_of(old) != nullptr, where, ": ", json::serialize(old));
-    CHECK_MESSAGE(result_of(old)->at("document") == value, where, " at revision ", at);
+    CHECK_MESSAGE(result_of(old)->at("document") == change.second, where, " at revision ", at);
   }
   const json::value valid = client.call("session.validate", R"({"session_id":"k"})");
   REQUIRE(result_of(valid) != nullptr);
