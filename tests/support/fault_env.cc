@@ -4,17 +4,21 @@
 
 namespace sessiond {
 
-bool FaultEnv::hit(Fault::Where where) {
+std::optional<Fault> FaultEnv::hit(Fault::Where where) {
+  const std::lock_guard lock(mutex_);
   ++calls_;
-  if (!fault_ || (fault_->where != Fault::Where::any_call && fault_->where != where)) return false;
+  if (!fault_ || (fault_->where != Fault::Where::any_call && fault_->where != where)) return std::nullopt;
   const std::size_t number = seen_++;
-  return number == fault_->number || (fault_->sticky && number > fault_->number);
+  const bool struck = number == fault_->number || (fault_->sticky && number > fault_->number);
+  if (!struck || (fault_->reason == 0 && where != Fault::Where::write)) return std::nullopt;
+  ++hits_;
+  return fault_;
 }
 
 std::optional<Error> FaultEnv::failed(std::string_view operation, std::string_view name, Fault::Where where) {
-  if (!hit(where) || fault_->reason == 0) return std::nullopt;
-  ++hits_;
-  return file_error(operation, name, fault_->reason);
+  const std::optional<Fault> fault = hit(where);
+  if (!fault) return std::nullopt;
+  return file_error(operation, name, fault->reason);
 }
 
 Result<Handle> FaultEnv::open_root(const std::string& path) {
@@ -83,12 +87,12 @@ Result<std::string> FaultEnv::read(Handle file, std::int64_t offset, std::size_t
 }
 
 Result<std::size_t> FaultEnv::write(Handle file, std::int64_t offset, std::string_view bytes) {
-  if (!hit(Fault::Where::write)) return base_.write(file, offset, bytes);
-  ++hits_;
-  if (fault_->reason != 0) return file_error("cannot write", "", fault_->reason);
-  if (hits_ > 1) return file_error("cannot write", "", ENOSPC);
+  const std::optional<Fault> fault = hit(Fault::Where::write);
+  if (!fault) return base_.write(file, offset, bytes);
+  if (fault->reason != 0) return file_error("cannot write", "", fault->reason);
+  if (hits() > 1) return file_error("cannot write", "", ENOSPC);
   // All but the last byte or half of them: a line without its newline, or a torn one.
-  const std::size_t size = fault_->number % 2 == 0 ? bytes.size() / 2 : bytes.size() - 1;
+  const std::size_t size = fault->number % 2 == 0 ? bytes.size() / 2 : bytes.size() - 1;
   return base_.write(file, offset, bytes.substr(0, std::max<std::size_t>(size, 1)));
 }
 

@@ -1,8 +1,10 @@
 // FaultEnv: fails one call of another Env, or that call and all later ones, with the errors that the real Env
 // would give. A call that fails has no effect, except that a failed sync loses what it was to make durable.
+// Safe on any thread if its base is.
 #pragma once
 
 #include <functional>
+#include <mutex>
 
 #include "tests/support/forward_env.h"
 
@@ -22,14 +24,24 @@ class FaultEnv final : public ForwardEnv {
   FaultEnv(Env& base, std::function<void(Handle)> lose) : ForwardEnv(base), lose_(std::move(lose)) {}
 
   void set(const Fault& fault) {
+    const std::lock_guard lock(mutex_);
     fault_ = fault;
     seen_ = 0;
     hits_ = 0;
   }
-  void clear() { fault_.reset(); }
+  void clear() {
+    const std::lock_guard lock(mutex_);
+    fault_.reset();
+  }
   // Calls that were failed or shortened.
-  std::size_t hits() const { return hits_; }
-  std::size_t calls() const { return calls_; }
+  std::size_t hits() const {
+    const std::lock_guard lock(mutex_);
+    return hits_;
+  }
+  std::size_t calls() const {
+    const std::lock_guard lock(mutex_);
+    return calls_;
+  }
 
   Result<Handle> open_root(const std::string& path) override;
   Result<Handle> open_dir(Handle parent, const std::string& name) override;
@@ -55,11 +67,13 @@ class FaultEnv final : public ForwardEnv {
   Status unlock(Handle file) override;
 
  private:
-  bool hit(Fault::Where where);
+  // The fault if this call is to fail; a short write is only for writes.
+  std::optional<Fault> hit(Fault::Where where);
   std::optional<Error> failed(std::string_view operation, std::string_view name,
                               Fault::Where where = Fault::Where::any_call);
 
   std::function<void(Handle)> lose_;
+  mutable std::mutex mutex_;  // guards the rest
   std::optional<Fault> fault_;
   std::size_t seen_ = 0;
   std::size_t calls_ = 0;
