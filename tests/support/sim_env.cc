@@ -110,6 +110,7 @@ SimEnv::Names SimEnv::surviving_names(const Node& directory, Chooser& chooser,
 }
 
 std::unique_ptr<SimEnv> SimEnv::power_cut(Chooser& chooser) const {
+  const std::lock_guard lock(mutex_);
   auto machine = std::make_unique<SimEnv>(block_size_);
   machine->next_inode_ = next_inode_;
   machine->clock_ns_ = clock_ns_ + 1'000;
@@ -131,12 +132,14 @@ std::unique_ptr<SimEnv> SimEnv::power_cut(Chooser& chooser) const {
 }
 
 std::size_t SimEnv::survivors(std::size_t max) const {
+  const std::lock_guard lock(mutex_);
   CountingChooser counter(max);
   (void)power_cut(counter);
   return counter.product();
 }
 
 std::unique_ptr<SimEnv> SimEnv::process_kill() const {
+  const std::lock_guard lock(mutex_);
   auto machine = std::make_unique<SimEnv>(block_size_);
   machine->next_inode_ = next_inode_;
   machine->clock_ns_ = clock_ns_ + 1'000;
@@ -160,6 +163,7 @@ void SimEnv::drop_unreachable() {
 }
 
 void SimEnv::lose_unsynced(Handle file) {
+  const std::lock_guard lock(mutex_);
   Node& lossy = node(file);
   if (lossy.changes.empty()) return;
   lossy.changes.clear();
@@ -167,6 +171,7 @@ void SimEnv::lose_unsynced(Handle file) {
 }
 
 bool SimEnv::shows_lost_content(const std::string& name) const {
+  const std::lock_guard lock(mutex_);
   for (const auto& [inode, directory] : nodes_)
     if (const auto found = directory.names.find(name); found != directory.names.end())
       if (nodes_.at(found->second).lost_content) return true;
@@ -174,6 +179,7 @@ bool SimEnv::shows_lost_content(const std::string& name) const {
 }
 
 bool SimEnv::has_name(const std::string& name) const {
+  const std::lock_guard lock(mutex_);
   return std::any_of(nodes_.begin(), nodes_.end(),
                      [&](const auto& item) { return item.second.names.contains(name); });
 }
@@ -243,6 +249,7 @@ void SimEnv::note_change(Node& file, std::size_t from, std::size_t to) {
 }
 
 Result<Handle> SimEnv::open_root(const std::string& path) {
+  const std::lock_guard lock(mutex_);
   if (refused()) return file_error("cannot open the directory", path, EIO);
   Inode at = root_inode;
   std::istringstream components(path);
@@ -257,6 +264,7 @@ Result<Handle> SimEnv::open_root(const std::string& path) {
 }
 
 Result<Handle> SimEnv::open_dir(Handle parent, const std::string& name) {
+  const std::lock_guard lock(mutex_);
   if (refused()) return file_error("cannot open", name, EIO);
   SESSIOND_ASSIGN(const Inode inode, lookup(parent, name, "cannot open"));
   if (!nodes_.at(inode).directory) return file_error("cannot open", name, ENOTDIR);
@@ -264,6 +272,7 @@ Result<Handle> SimEnv::open_dir(Handle parent, const std::string& name) {
 }
 
 Status SimEnv::mkdir(Handle parent, const std::string& name) {
+  const std::lock_guard lock(mutex_);
   if (change_refused()) return file_error("cannot make the directory", name, EIO);
   if (node(parent).names.contains(name)) return file_error("cannot make the directory", name, EEXIST);
   const Inode made = add_node(true);
@@ -272,6 +281,7 @@ Status SimEnv::mkdir(Handle parent, const std::string& name) {
 }
 
 Status SimEnv::rmdir(Handle parent, const std::string& name) {
+  const std::lock_guard lock(mutex_);
   if (change_refused()) return file_error("cannot remove the directory", name, EIO);
   SESSIOND_ASSIGN(const Inode inode, lookup(parent, name, "cannot remove the directory"));
   if (!nodes_.at(inode).directory) return file_error("cannot remove the directory", name, ENOTDIR);
@@ -281,6 +291,7 @@ Status SimEnv::rmdir(Handle parent, const std::string& name) {
 }
 
 Result<std::vector<DirEntry>> SimEnv::list(Handle dir) {
+  const std::lock_guard lock(mutex_);
   if (refused()) return file_error("cannot list", ".", EIO);
   std::vector<DirEntry> entries;
   for (const auto& [name, inode] : node(dir).names) entries.push_back({name, info_of(inode).type});
@@ -288,6 +299,7 @@ Result<std::vector<DirEntry>> SimEnv::list(Handle dir) {
 }
 
 Status SimEnv::sync_dir(Handle dir) {
+  const std::lock_guard lock(mutex_);
   if (change_refused()) return file_error("cannot sync the directory", ".", EIO);
   Node& directory = node(dir);
   const std::vector<NameChange> settled = std::exchange(directory.name_changes, {});
@@ -310,6 +322,7 @@ void SimEnv::settle_joint(std::size_t joint) {
 }
 
 Result<FileInfo> SimEnv::stat(Handle dir, const std::string& name) {
+  const std::lock_guard lock(mutex_);
   if (refused()) return file_error("cannot look at it", name, EIO);
   SESSIOND_ASSIGN(const Inode inode, lookup(dir, name, "cannot look at it"));
   return info_of(inode);
@@ -322,6 +335,7 @@ Result<Handle> SimEnv::open_existing(Handle dir, const std::string& name) {
 }
 
 Result<Handle> SimEnv::open_read(Handle dir, const std::string& name) {
+  const std::lock_guard lock(mutex_);
   if (refused()) return file_error("cannot open", name, EIO);
   return open_existing(dir, name);
 }
@@ -329,6 +343,7 @@ Result<Handle> SimEnv::open_read(Handle dir, const std::string& name) {
 Result<Handle> SimEnv::open_write(Handle dir, const std::string& name) { return open_read(dir, name); }
 
 Result<Handle> SimEnv::create(Handle dir, const std::string& name) {
+  const std::lock_guard lock(mutex_);
   if (change_refused()) return file_error("cannot open", name, EIO);
   if (node(dir).names.contains(name)) return file_error("cannot open", name, EEXIST);
   const Inode made = add_node(false);
@@ -337,16 +352,19 @@ Result<Handle> SimEnv::create(Handle dir, const std::string& name) {
 }
 
 Result<Handle> SimEnv::open_or_create(Handle dir, const std::string& name) {
+  const std::lock_guard lock(mutex_);
   if (node(dir).names.contains(name)) return open_read(dir, name);
   return create(dir, name);
 }
 
 Result<FileInfo> SimEnv::info(Handle file) {
+  const std::lock_guard lock(mutex_);
   if (refused()) return file_error("cannot look at the open file", "", EIO);
   return info_of(handles_.at(file).inode);
 }
 
 Result<std::string> SimEnv::read(Handle file, std::int64_t offset, std::size_t size) {
+  const std::lock_guard lock(mutex_);
   if (refused()) return file_error("cannot read", "", EIO);
   const std::string& content = node(file).content;
   const auto from = static_cast<std::size_t>(offset);
@@ -354,6 +372,7 @@ Result<std::string> SimEnv::read(Handle file, std::int64_t offset, std::size_t s
 }
 
 Result<std::size_t> SimEnv::write(Handle file, std::int64_t offset, std::string_view bytes) {
+  const std::lock_guard lock(mutex_);
   if (change_refused()) return file_error("cannot write", "", EIO);
   Node& target = node(file);
   const auto from = static_cast<std::size_t>(offset);
@@ -365,6 +384,7 @@ Result<std::size_t> SimEnv::write(Handle file, std::int64_t offset, std::string_
 }
 
 Status SimEnv::truncate(Handle file, std::int64_t size) {
+  const std::lock_guard lock(mutex_);
   if (change_refused()) return file_error("cannot cut", "", EIO);
   Node& target = node(file);
   const auto to = static_cast<std::size_t>(size);
@@ -376,6 +396,7 @@ Status SimEnv::truncate(Handle file, std::int64_t size) {
 }
 
 Status SimEnv::sync(Handle file) {
+  const std::lock_guard lock(mutex_);
   if (change_refused()) return file_error("cannot sync", "", EIO);
   Node& target = node(file);
   if (target.changes.empty()) return {};
@@ -394,12 +415,14 @@ Status SimEnv::sync(Handle file) {
 }
 
 void SimEnv::close(Handle handle) {
+  const std::lock_guard lock(mutex_);
   const auto erased = handles_.erase(handle);
   assert(erased == 1);
   (void)erased;
 }
 
 Status SimEnv::unlink(Handle dir, const std::string& name) {
+  const std::lock_guard lock(mutex_);
   if (change_refused()) return file_error("cannot remove it", name, EIO);
   SESSIOND_ASSIGN(const Inode inode, lookup(dir, name, "cannot remove it"));
   if (nodes_.at(inode).directory) return file_error("cannot remove it", name, EISDIR);
@@ -408,6 +431,7 @@ Status SimEnv::unlink(Handle dir, const std::string& name) {
 }
 
 Status SimEnv::rename_new(Handle from_dir, const std::string& from, Handle to_dir, const std::string& to) {
+  const std::lock_guard lock(mutex_);
   if (change_refused()) return file_error("cannot rename to " + to, from, EIO);
   SESSIOND_ASSIGN(const Inode inode, lookup(from_dir, from, "cannot rename"));
   if (node(to_dir).names.contains(to)) return file_error("cannot rename to " + to, from, EEXIST);
@@ -422,6 +446,7 @@ Status SimEnv::rename_new(Handle from_dir, const std::string& from, Handle to_di
 }
 
 Status SimEnv::rename_over(Handle dir, const std::string& from, const std::string& to) {
+  const std::lock_guard lock(mutex_);
   if (change_refused()) return file_error("cannot rename to " + to, from, EIO);
   SESSIOND_ASSIGN(const Inode inode, lookup(dir, from, "cannot rename"));
   change_names(dir, {.names = {{from, std::nullopt}, {to, inode}}});
@@ -429,6 +454,7 @@ Status SimEnv::rename_over(Handle dir, const std::string& from, const std::strin
 }
 
 Status SimEnv::exchange(Handle dir, const std::string& a, const std::string& b) {
+  const std::lock_guard lock(mutex_);
   if (change_refused()) return file_error("cannot rename to " + b, a, EIO);
   if (!can_exchange_) return file_error("cannot rename to " + b, a, EINVAL);
   SESSIOND_ASSIGN(const Inode inode_a, lookup(dir, a, "cannot rename"));
@@ -438,6 +464,7 @@ Status SimEnv::exchange(Handle dir, const std::string& a, const std::string& b) 
 }
 
 Result<bool> SimEnv::try_lock(Handle file, LockMode mode) {
+  const std::lock_guard lock(mutex_);
   if (refused()) return file_error("cannot lock", "", EIO);
   OpenFile& mine = handles_.at(file);
   for (const auto& [handle, other] : handles_) {
@@ -449,12 +476,14 @@ Result<bool> SimEnv::try_lock(Handle file, LockMode mode) {
 }
 
 Status SimEnv::unlock(Handle file) {
+  const std::lock_guard lock(mutex_);
   if (refused()) return file_error("cannot unlock", "", EIO);
   handles_.at(file).lock.reset();
   return {};
 }
 
 std::string SimEnv::lock_holder(Handle file) {
+  const std::lock_guard lock(mutex_);
   const OpenFile& mine = handles_.at(file);
   for (const auto& [handle, other] : handles_)
     if (handle != file && other.inode == mine.inode && other.lock) return "handle " + std::to_string(handle);

@@ -19,6 +19,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <random>
 
 #include "daemon/store/env.h"
@@ -101,15 +102,33 @@ class SimEnv final : public Env {
   std::unique_ptr<SimEnv> process_kill() const;
 
   // Calls that change something, and all of them.
-  std::size_t changes() const { return changes_; }
-  std::size_t calls() const { return calls_; }
+  std::size_t changes() const {
+    const std::lock_guard lock(mutex_);
+    return changes_;
+  }
+  std::size_t calls() const {
+    const std::lock_guard lock(mutex_);
+    return calls_;
+  }
   // The change with this number (from 0) and every later call are refused: the program runs to its end
   // without effect, as if it had died there, and frees what it holds.
-  void stop_at(std::size_t change) { stop_at_ = change; }
-  bool stopped() const { return stopped_; }
+  void stop_at(std::size_t change) {
+    const std::lock_guard lock(mutex_);
+    stop_at_ = change;
+  }
+  bool stopped() const {
+    const std::lock_guard lock(mutex_);
+    return stopped_;
+  }
   // Called before every change, when the disk is as it was before it. Not copied to the new machine.
-  void observe(std::function<void()> observer) { observer_ = std::move(observer); }
-  std::size_t open_handles() const { return handles_.size(); }
+  void observe(std::function<void()> observer) {
+    const std::lock_guard lock(mutex_);
+    observer_ = std::move(observer);
+  }
+  std::size_t open_handles() const {
+    const std::lock_guard lock(mutex_);
+    return handles_.size();
+  }
 
   // A disk that fails: see above. The caller reports the error.
   void lose_unsynced(Handle file);
@@ -147,6 +166,8 @@ class SimEnv final : public Env {
   std::string lock_holder(Handle file) override;
 
  private:
+  mutable std::recursive_mutex mutex_;  // guards all; an observer may ask back
+
   using Inode = std::uint64_t;
   using Names = std::map<std::string, Inode>;
 
