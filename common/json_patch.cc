@@ -3,6 +3,7 @@
 #include <charconv>
 #include <vector>
 
+#include "common/json_edit.h"
 #include "common/text.h"
 
 namespace sessiond {
@@ -27,17 +28,6 @@ bool identical(const json::value& a, const json::value& b) {
     return std::equal(left.begin(), left.end(), right.begin(), right.end(), identical);
   }
   return a == b;
-}
-
-void append_token(std::string& out, std::string_view name) {
-  for (const char c : name) {
-    if (c == '~')
-      out += "~0";
-    else if (c == '/')
-      out += "~1";
-    else
-      out += c;
-  }
 }
 
 class Differ {
@@ -87,7 +77,7 @@ class Differ {
   void below(std::string_view name, Body body) {
     const std::size_t length = path_.size();
     path_ += '/';
-    append_token(path_, name);
+    path_ += pointer_escaped(name);
     body();
     path_.resize(length);
   }
@@ -221,12 +211,6 @@ Status apply_one(json::value& root, const json::object& operation) {
 }
 
 }  // namespace
-
-std::string pointer_token(std::string_view name) {
-  std::string out;
-  append_token(out, name);
-  return out;
-}
 
 json::array json_diff(const json::value& from, const json::value& to) {
   Differ differ;

@@ -20,7 +20,4 @@ Status apply_json_patch(json::value& value, const json::array& operations);
 // The same for a value that is an object before and after.
 Status apply_json_patch(json::object& object, const json::array& operations);
 
-// "~" and "/" of a member's name, escaped for a JSON pointer.
-std::string pointer_token(std::string_view name);
-
 }  // namespace sessiond
